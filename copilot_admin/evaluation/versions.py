@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import QuerySet, Sum
 
 from copilot_admin.copilots.comparison import find_changes
 from copilot_admin.copilots.publishing import document_today
 from copilot_admin.evaluation.differences import in_a_line
-from copilot_admin.models import Copilot, CopilotVersion, DailyTotal, Feedback, FeedbackSource, Run
-from copilot_admin.models.conversations import PLAYGROUND
+from copilot_admin.models import Copilot, CopilotVersion, DailyTotal
 
 PAGE = 25  # versions; each is compared with the previous one
+USAGE = ("conversations", "up", "down", "errors")
 
 
 def version_page(copilot: Copilot, *, below: int | None = None) -> dict[str, Any]:
@@ -42,35 +42,13 @@ def version_of(copilot: Copilot, number: int) -> CopilotVersion | None:
 
 
 def count_usage(copilot: Copilot, versions: Sequence[CopilotVersion]) -> dict[int, dict[str, int]]:
-    """Count conversations, thumbs and errors of versions by id, in a constant number of queries."""
-    runs = Run.objects.filter(copilot_version__in=versions).order_by()
-    runs = runs.exclude(principal__startswith=PLAYGROUND)  # builders' tests of the connection
-    conversations = dict(
-        runs.values_list("copilot_version").annotate(Count("conversation", distinct=True))
-    )
-    rated = Feedback.objects.filter(
-        source=FeedbackSource.END_USER, turn__runs__copilot_version__in=versions
-    ).exclude(turn__conversation__principal__startswith=PLAYGROUND)
-    thumbs = {
-        pk: {"up": up, "down": down}
-        for pk, up, down in rated.order_by()
-        .values_list("turn__runs__copilot_version")
-        .annotate(
-            up=Count("id", filter=Q(value__gt=0), distinct=True),
-            down=Count("id", filter=Q(value__lt=0), distinct=True),
-        )
-    }
-    failed = DailyTotal.objects.filter(
-        copilot=copilot, version__in=[version.number for version in versions]
-    )
-    errors = dict(failed.order_by().values_list("version").annotate(Sum("errors")))
+    """Return the counts of analytics of versions by id; one query."""
+    rows = DailyTotal.objects.filter(copilot=copilot, version__in=[one.number for one in versions])
+    sums = rows.order_by().values_list("version").annotate(*map(Sum, USAGE))
+    counted = {number: counts for number, *counts in sums}
+    none = [0] * len(USAGE)
     return {
-        version.pk: {
-            "conversations": conversations.get(version.pk, 0),
-            **thumbs.get(version.pk, {"up": 0, "down": 0}),
-            "errors": errors.get(version.number, 0),
-        }
-        for version in versions
+        one.pk: dict(zip(USAGE, counted.get(one.number, none), strict=True)) for one in versions
     }
 
 

@@ -10,7 +10,6 @@ from uuid import UUID
 from django.db.models import F, OuterRef, Prefetch, Q, Subquery, Window, prefetch_related_objects
 from django.db.models.functions import RowNumber
 
-from copilot_admin.errors import ConfigurationError
 from copilot_admin.models import (
     OTHER_EVENT,
     Conversation,
@@ -28,9 +27,9 @@ from copilot_admin.redaction.rules import rules_of
 from copilot_admin.storage import blobs
 from copilot_admin.transcripts.matching.messages import COLUMNS, load_request, parse_content
 from copilot_admin.transcripts.queries.tree import Tree, TurnPlace
-from copilot_admin.transcripts.store.recorder import Recording, join_pieces, redact_recording
+from copilot_admin.transcripts.store.recorder import redact_recording
 from copilot_admin.transcripts.store.run_events import RunEvent
-from copilot_admin.transcripts.store.transcript_store import load_pieces
+from copilot_admin.transcripts.store.transcript_store import load_unfinished
 from protocol.json import Json, JsonObject, object_of
 
 # Events that follow all other output.
@@ -101,16 +100,6 @@ def _read_runs(
     for run in rows.order_by("started_at", "id"):
         runs[run.turn_id or 0].append(run)
     return runs
-
-
-def _read_unfinished(run: Run) -> Recording:
-    """Return what the checkpoints of a running answer have."""
-    try:
-        recording = join_pieces(load_pieces(run.pk))
-    except ConfigurationError:  # they are encrypted, and the key is lost
-        return Recording()
-    rules = rules_of(run.copilot)
-    return redact_recording(recording, rules) if rules else recording
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +239,9 @@ def _run_view(
     n_unread = 0 if run.last_event is None else run.last_event + 1 - len(events)
     text = run.answer_text or (answer.text if answer else "")
     if run.outcome == Outcome.RUNNING:
-        unfinished = _read_unfinished(run)
+        unfinished, rules = load_unfinished(run.pk), rules_of(run.copilot)
+        if rules:
+            unfinished = redact_recording(unfinished, rules)
         text = unfinished.text
         events = [make_event(one, order) for order, one in enumerate(unfinished.events)]
     return RunView(

@@ -35,7 +35,14 @@ from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.sql import execute
 from copilot_admin.storage.writer import WRITER, Deadline, Writer
 from copilot_admin.transcripts.store import end_rows, run_start
-from copilot_admin.transcripts.store.recorder import Ending, Piece, RunEnd, finalize, join_pieces
+from copilot_admin.transcripts.store.recorder import (
+    Ending,
+    Piece,
+    Recording,
+    RunEnd,
+    finalize,
+    join_pieces,
+)
 from copilot_admin.transcripts.store.run_start import BOOT_ID, AcceptedRun, Rejection, RunStart
 from protocol.json import JsonObject
 
@@ -214,11 +221,10 @@ def save_checkpoints(pieces: Mapping[UUID, Piece]) -> None:
 def load_pieces(run_id: UUID) -> list[Piece]:
     """Return the pieces of a running answer; ConfigurationError if one is damaged or its key lost."""
     rows = Checkpoint.objects.filter(run_id=run_id).order_by("ord").values_list("ord", "data")
-    return [unpack_piece(run_id, order, bytes(data)) for order, data in rows]
+    return [_unpack(run_id, order, bytes(data)) for order, data in rows]
 
 
-def unpack_piece(run_id: UUID, order: int, data: bytes) -> Piece:
-    """Return the piece in a checkpoint; see `load_pieces`."""
+def _unpack(run_id: UUID, order: int, data: bytes) -> Piece:
     if data.startswith(_ENCRYPTED):
         packed = data.removeprefix(_ENCRYPTED).decode(errors="replace")
         text = decrypt(packed, location=_location(run_id, order))
@@ -228,6 +234,15 @@ def unpack_piece(run_id: UUID, order: int, data: bytes) -> Piece:
         except zlib.error as error:  # it has a checksum
             raise ConfigurationError("A piece of a running answer is damaged.") from error
     return Piece.from_json(json.loads(text), ord=order)
+
+
+def load_unfinished(run_id: UUID) -> Recording:
+    """Return what the pieces of a running answer have; nothing if one can't be read."""
+    try:
+        return join_pieces(load_pieces(run_id))
+    except ConfigurationError as error:
+        logger.warning("the text of run %s can't be read: %s", run_id, error.public)
+        return Recording()
 
 
 def reap(*, every_other_boot: bool, alive: Collection[UUID] = ()) -> int:
@@ -259,14 +274,8 @@ def _interrupt(run: Run) -> bool:
         error=INTERRUPTED,
         error_code="interrupted",
     )
-    try:
-        pieces = load_pieces(run.pk)
-    except ConfigurationError as error:
-        pieces = []
-        logger.warning("run %s ends without its text: %s", run.pk, error.public)
-    end = finalize(
-        join_pieces(pieces), ending, run_id=run.pk, at=run.heartbeat_at, rules=rules_of(run.copilot)
-    )
+    rules, at = rules_of(run.copilot), run.heartbeat_at
+    end = finalize(load_unfinished(run.pk), ending, run_id=run.pk, at=at, rules=rules)
     return end_rows.finish(end) is not None
 
 
