@@ -26,7 +26,7 @@ from copilot_admin.transcripts.feedback import JudgedAnswer, SubmittedFeedback, 
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Ending, Recorder, RunEnd
 from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
-from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict, set_review_state
+from copilot_admin.transcripts.verdicts import save_verdict, set_review_state
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.models import AiMessage, Generation, HumanMessage, Message, Query
 
@@ -179,8 +179,8 @@ class Filler:
 
     def _review(self, conversation_id: int) -> None:
         rating = self.chance.choice((Rating.GOOD, Rating.BAD))
-        thought = SubmittedVerdict(rating=rating, comment="", marks={self.label.pk: 1})
-        save_verdict(Conversation.objects.get(pk=conversation_id), self.reviewer, thought)
+        conversation = Conversation.objects.get(pk=conversation_id)
+        save_verdict(conversation, self.reviewer, rating=rating, marks={self.label.pk: 1})
         set_review_state(conversation_id, ReviewState.DONE)
 
     def _version(self, share: float) -> CopilotVersion:

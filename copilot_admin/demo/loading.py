@@ -40,7 +40,7 @@ from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Ending, Recorder
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
-from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict, set_review_state
+from copilot_admin.transcripts.verdicts import save_verdict, set_review_state
 from protocol.events import (
     ArtifactType,
     Citation,
@@ -250,9 +250,8 @@ class _Loader:
     def _add_verdict(self, row: DemoConversation, conversation_id: int) -> None:
         if row.rating:
             marks = {self._labels[name].pk: 1 for name in row.labels}
-            verdict = SubmittedVerdict(rating=row.rating, comment="", marks=marks)
             conversation = Conversation.objects.get(pk=conversation_id)
-            save_verdict(conversation, self._reviewer, verdict)
+            save_verdict(conversation, self._reviewer, rating=row.rating, marks=marks)
             set_review_state(conversation_id, ReviewState.DONE)
 
 

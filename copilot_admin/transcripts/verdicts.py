@@ -1,7 +1,6 @@
 """Verdicts of reviewers on conversations and turns, with their labels and scores."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from django.db import transaction
 
@@ -20,15 +19,6 @@ from copilot_admin.transcripts.store.rollups import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubmittedVerdict:
-    """A rating, a comment, and values by criterion id: 1 for a label that applies, or a score."""
-
-    rating: str
-    comment: str
-    marks: Mapping[int, int]
-
-
 def active_criteria() -> list[Criterion]:
     """Return the criteria in use, in the team's order."""
     return list(Criterion.objects.filter(is_retired=False))
@@ -43,9 +33,18 @@ def verdict_of(
 
 
 def save_verdict(
-    conversation: Conversation, author: Person, judged: SubmittedVerdict, *, turn: int | None = None
+    conversation: Conversation,
+    author: Person,
+    *,
+    rating: str,
+    marks: Mapping[int, int],
+    comment: str = "",
+    turn: int | None = None,
 ) -> Verdict:
-    """Replace the author's verdict; marks of archived criteria, which no form contains, stay."""
+    """Replace the author's verdict; marks of archived criteria, which no form contains, stay.
+
+    `marks` are values by criterion id: 1 for a label that applies, or a score.
+    """
     given = {"conversation": conversation, "author_id": author.pk, "turn_id": turn}
     with transaction.atomic():
         lock_conversation(conversation.pk)
@@ -54,11 +53,11 @@ def save_verdict(
             conversation=conversation,
             author_id=author.pk,
             turn_id=turn,  # type: ignore[misc]  # None matches too
-            defaults={"rating": judged.rating, "comment": judged.comment},
+            defaults={"rating": rating, "comment": comment},
         )
         asked = verdict.marks.filter(criterion__is_retired=False)
-        asked.exclude(criterion__in=judged.marks).delete()
-        for criterion, value in judged.marks.items():
+        asked.exclude(criterion__in=marks).delete()
+        for criterion, value in marks.items():
             Mark.objects.update_or_create(
                 verdict=verdict, criterion_id=criterion, defaults={"value": value}
             )
@@ -87,5 +86,5 @@ def add_label(conversation: Conversation, author: Person, label: Criterion) -> N
     verdict = verdict_of(conversation, author)
     marks = {} if verdict is None else {one.criterion_id: one.value for one in verdict.marks.all()}
     rating, comment = (verdict.rating, verdict.comment) if verdict else ("", "")
-    given = SubmittedVerdict(rating=rating, comment=comment, marks={**marks, label.pk: 1})
-    save_verdict(conversation, author, given)
+    marks[label.pk] = 1
+    save_verdict(conversation, author, rating=rating, comment=comment, marks=marks)

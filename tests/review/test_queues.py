@@ -21,7 +21,7 @@ from copilot_admin.review.queues import (
     skip_assignment,
     summarize_queue,
 )
-from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
+from copilot_admin.transcripts.verdicts import save_verdict
 from tests.factories import make_copilot, make_user
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -152,8 +152,7 @@ def test_the_result_counts_verdicts_labels_and_agreement():
             for pk in (one, other):
                 finish_assignments(pk, who, now=NOON)
     for pk, who, rating, marks in given:
-        verdict = SubmittedVerdict(rating=rating, comment="", marks=marks)
-        save_verdict(Conversation.objects.get(pk=pk), who, verdict)
+        save_verdict(Conversation.objects.get(pk=pk), who, rating=rating, marks=marks)
     result = summarize_queue(queue)
     assert [(value, number) for value, _, number in result["ratings"]] == [
         ("good", 2),

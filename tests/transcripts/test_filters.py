@@ -22,7 +22,7 @@ from copilot_admin.transcripts import filters
 from copilot_admin.transcripts.end_users import save_end_user
 from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
 from copilot_admin.transcripts.filters import FILTERS, read_filters
-from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
+from copilot_admin.transcripts.verdicts import save_verdict
 from tests.databases import IS_POSTGRESQL
 from tests.factories import make_copilot, make_key, make_user, make_version
 from tests.transcripts.store.journaling import Client, ending
@@ -107,8 +107,7 @@ def values() -> dict[str, int]:
     down = SubmittedFeedback.model_validate({"vote": "thumbs_down", "tags": ['50 % "off"']})
     store_turn_feedback(down, turn=Turn.objects.get(conversation=conversation))
     ada, label = make_user(username="ada"), Criterion.objects.create(name="Wrong")
-    given = SubmittedVerdict(rating="bad", comment="", marks={label.pk: 1})
-    save_verdict(conversation, ada, given)
+    save_verdict(conversation, ada, rating="bad", marks={label.pk: 1})
     queue = ReviewQueue.objects.create(name="Week")
     Assignment.objects.create(queue=queue, conversation=conversation, place=1, reviewer=ada)
     flags = dict.fromkeys(("has_call", "has_branch", "has_file"), True)

@@ -24,7 +24,7 @@ from copilot_admin.models import (
 )
 from copilot_admin.review.queues import claim_next, is_assigned, progress_of, read_verdicts
 from copilot_admin.transcripts.access import REVIEW
-from copilot_admin.transcripts.verdicts import SubmittedVerdict, active_criteria, verdict_of
+from copilot_admin.transcripts.verdicts import active_criteria, verdict_of
 
 MAX_COMMENT_LENGTH = 20_000
 LABEL_KEYS = "4567890"  # 1 to 3 are the verdicts
@@ -73,13 +73,11 @@ class VerdictForm(forms.Form):
         scores = [one for one in self._criteria if one.kind == CriterionKind.SCORE]
         return [self[_field_name(one)] for one in scores]
 
-    def verdict(self) -> SubmittedVerdict:
+    def verdict(self) -> dict[str, Any]:
+        """Return the values for `save_verdict`."""
         values = {one.pk: self.cleaned_data[_field_name(one)] for one in self._criteria}
-        return SubmittedVerdict(
-            rating=self.cleaned_data["rating"],
-            comment=self.cleaned_data["comment"],
-            marks={pk: int(value) for pk, value in values.items() if value not in (False, None)},
-        )
+        marks = {pk: int(value) for pk, value in values.items() if value not in (False, None)}
+        return {name: self.cleaned_data[name] for name in ("rating", "comment")} | {"marks": marks}
 
 
 def _field_name(criterion: Criterion) -> str:

@@ -23,7 +23,6 @@ from copilot_admin.admin.transcripts.views import conversation_page, go_on, rend
 from copilot_admin.models import Action, Conversation, ReviewQueue, Turn, TurnNote, Verdict
 from copilot_admin.review.queues import finish_assignments, skip_assignment
 from copilot_admin.transcripts.verdicts import (
-    SubmittedVerdict,
     active_criteria,
     save_verdict,
     verdict_of,
@@ -42,7 +41,7 @@ def verdict_view(request: HttpRequest, pk: int) -> HttpResponse:
             return _render_review(request, conversation, nav, form)
         return conversation_page(request, pk, form=form)
     with transaction.atomic():
-        _save(request, conversation, form.verdict())
+        _save(request, conversation, form)
         finish_assignments(conversation.pk, request.user, now=timezone.now())
     if is_fragment(request):
         response = _render_review(request, conversation, nav, None)
@@ -73,7 +72,7 @@ def turn_verdict_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
     nav = read_context(request.POST or request.GET)
     if form.is_valid():
         with transaction.atomic():
-            _save(request, conversation, form.verdict(), turn=asked.pk)
+            _save(request, conversation, form, turn=asked.pk)
         return _show_turn(request, conversation, asked, nav)
     if is_fragment(request) and request.method == "POST":
         return render_turn(request, conversation, asked.pk, rating_form=form)
@@ -111,13 +110,13 @@ def note_view(request: HttpRequest, pk: int, note: int) -> HttpResponse:
 def _save(
     request: HttpRequest,
     conversation: Conversation,
-    given: SubmittedVerdict,
+    form: VerdictForm,
     *,
     turn: int | None = None,
 ) -> None:
     """Save a verdict; the audit trail has the rating, and comments stay in the conversation."""
     old = verdict_of(conversation, request.user, turn=turn)
-    verdict = save_verdict(conversation, request.user, given, turn=turn)
+    verdict = save_verdict(conversation, request.user, turn=turn, **form.verdict())
     about = {"conversation": conversation.pk} | ({} if turn is None else {"turn": turn})
     action = Action.CHANGED if old else Action.ADDED
     audit(request, action, verdict, before=_facts(old), after={**about, **_facts(verdict)})

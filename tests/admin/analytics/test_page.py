@@ -25,7 +25,7 @@ from copilot_admin.models import (
     ToolUsage,
 )
 from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
-from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
+from copilot_admin.transcripts.verdicts import save_verdict
 from tests.factories import make_user, make_version
 from tests.transcripts.store.journaling import Client, ai, ending
 
@@ -59,8 +59,7 @@ def use(user: str = "ada", **copilot: Any) -> Copilot:
         assert turn is not None
         store_turn_feedback(SubmittedFeedback.model_validate({"vote": vote}), turn=turn)
     label, _ = Criterion.objects.get_or_create(name="Wrong number")
-    judged = SubmittedVerdict(rating="bad", comment="", marks={label.pk: 1})
-    save_verdict(last.conversation, make_user(), judged)
+    save_verdict(last.conversation, make_user(), rating="bad", marks={label.pk: 1})
     found: Copilot = asked.version.copilot
     ToolUsage.objects.create(day=at.date(), copilot=found, kind="widget", name="price", number=4)
     return found

@@ -32,7 +32,7 @@ from copilot_admin.transcripts.store.rollups import (
 )
 from copilot_admin.transcripts.store.run_start import Rejection, reject
 from copilot_admin.transcripts.store.transcript_store import reap
-from copilot_admin.transcripts.verdicts import SubmittedVerdict, save_verdict
+from copilot_admin.transcripts.verdicts import save_verdict
 from tests.factories import make_key, make_user, make_version
 from tests.transcripts.store.journaling import (
     START,
@@ -132,10 +132,8 @@ def judge_all_kinds() -> None:
         (other, "bad", {label.pk: 1}),
         (one, "mixed", {score.pk: 2}),
     ):
-        save_verdict(talk, author, SubmittedVerdict(rating=rating, comment="", marks=marks))
-    save_verdict(
-        talk, one, SubmittedVerdict(rating="bad", comment="", marks={score.pk: 1}), turn=turn
-    )
+        save_verdict(talk, author, rating=rating, marks=marks)
+    save_verdict(talk, one, rating="bad", marks={score.pk: 1}, turn=turn)
 
 
 def test_the_rollups_say_what_a_full_count_says():
