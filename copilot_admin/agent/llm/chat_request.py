@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
+from copilot_admin.agent.llm.provider_errors import NO_TOOLS
 from copilot_admin.agent.llm.text_tool_calls import in_plain_text
 from copilot_admin.agent.llm.tool_calls import EXTRA_NAMES, REASONING_CONTENT
 from copilot_admin.agent.values.model_call import ModelCall, ModelMessage, ModelRole, ToolCall
@@ -34,8 +35,7 @@ _LESSONS: Mapping[str, dict[str, Any]] = {
     "verified to stream|stream(?:ing)? is not supported": {"streams": False},
     "roles must alternate|unexpected role 'user' after": {"merges_messages": True},
     "system role (?:is )?not supported|role' does not support 'system'": {"has_system_role": False},
-    "not support (?:tools|tool use|tool call|function call)|support tool use|tool-call-parser"
-    "|enable-auto-tool-choice|tools? (?:is|are) not supported": {"text_tools": True},
+    NO_TOOLS: {"text_tools": True},
 }
 # Names of parameters in the text of a refusal, or in its JSON.
 _NAMED = re.compile(

@@ -70,6 +70,12 @@ _REFUSED = (
     f"The provider {{provider}} refused the request (HTTP {{status}}). {_OWNER} should check "
     "the model and its parameters."
 )
+# Of models and servers that take no tools.
+NO_TOOLS = (
+    r"not support tool|support tool use|not support function call|tools param requires"
+    r"|enable-auto-tool-choice|tool-call-parser"
+    r"|(tool calling|tool use|function calling|tools)[`'\"]? (is|are) not supported"
+)
 # Statuses that don't concern the request: an identical one may succeed later.
 _PASSING = frozenset({408, 409, 425, 429, 502, 503, 504})
 # Meanings of a provider's message, whatever its status is. The first match counts; the tests name
@@ -97,9 +103,7 @@ _MEANINGS = {
     r"|guardrail.{0,30}(blocked|intervened)|content moderation": (
         "The content filter of the provider {provider} rejected the question. Put it in other words."
     ),
-    r"not support tool|support tool use|not support function calling|tools param requires"
-    r"|enable-auto-tool-choice|(tool calling|tool use|function calling|tools)[`'\"]? "
-    r"(is|are) not supported": (
+    NO_TOOLS: (
         f"The model of the provider {{provider}} can't call tools. {_OWNER} should choose another "
         "model, or set “Tool calling” of the provider to “Prompt-based”."
     ),

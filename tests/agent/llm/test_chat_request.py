@@ -239,6 +239,8 @@ SENT = {"model": "m", "messages": [], "tools": [], "temperature": 0.2, "stream_o
         ),
         ("registry.ollama.ai/library/gemma does not support tools", {"text_tools": True}),
         ("No endpoints found that support tool use.", {"text_tools": True}),
+        ("`tool calling` is not supported with this model", {"text_tools": True}),
+        ("tools param requires --jinja flag", {"text_tools": True}),
         ('"auto" tool choice requires --enable-auto-tool-choice', {"text_tools": True}),
     ],
 )
