@@ -7,7 +7,6 @@ at least once: a cursor in the database remembers the last one.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from itertools import islice
 import json
 import logging
 import os
@@ -19,13 +18,12 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from copilot_admin.audit.chain import Anchor, get_head, hashed_fields, iterate_entries
+from copilot_admin.audit.chain import Anchor, get_head, hashed_fields, iterate_batches
 from copilot_admin.config.observability import SyslogServer
 from copilot_admin.models.audit import AuditCursor, AuditCursorName, AuditEntry
 from protocol.json import JsonObject
 
 logger = logging.getLogger(__name__)
-MAX_ENTRIES = 1000  # of one call; about half a megabyte
 LEASE = timedelta(seconds=60)  # longer than a batch takes to be sent, or to time out
 TIMEOUT_SECONDS = 5.0
 ANCHOR_INTERVAL = timedelta(hours=1)
@@ -56,7 +54,7 @@ def forward_entries() -> int:
     if destination is None:
         return 0
     with _lease_cursor(AuditCursorName.FORWARDING) as cursor:
-        entries = list(islice(iterate_entries(cursor.sequence), MAX_ENTRIES)) if cursor else []
+        entries = next(iterate_batches(cursor.sequence), []) if cursor else []
         if cursor is None or not entries:
             return 0
         try:
