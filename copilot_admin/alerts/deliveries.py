@@ -110,19 +110,16 @@ def enqueue_due_deliveries() -> None:
 
 @task
 async def deliver(delivery_id: str, claim: int) -> None:
-    await attempt(UUID(delivery_id), claim)
-
-
-async def attempt(delivery_id: UUID, claim: int) -> None:
     """Send a message, if it is still leased under this claim, and store the result."""
-    delivery = await READER.run(_claimed(delivery_id, claim).select_related("webhook").first)
+    pk = UUID(delivery_id)
+    delivery = await READER.run(_claimed(pk, claim).select_related("webhook").first)
     if delivery is None:
         return
     if delivery.webhook is None:
         result = await send_mail(delivery)
     else:
         result = await post_signed(delivery, delivery.webhook, timezone.now())
-    await WRITER.run(partial(store_result, delivery_id, claim, result, timezone.now()))
+    await WRITER.run(partial(store_result, pk, claim, result, timezone.now()))
 
 
 async def send_mail(delivery: AlertDelivery) -> DeliveryResult:
