@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+import json
 from pathlib import Path
 import random
 from uuid import UUID
@@ -13,8 +14,14 @@ from django_tasks import task
 from pydantic import TypeAdapter
 import yaml
 
-from copilot_admin.agent.providers.demo_answers import LABEL, DemoAnswer, find_demo_answer
+from copilot_admin.agent.providers.demo_answers import (
+    LABEL,
+    DemoAnswer,
+    SampleWidget,
+    find_demo_answer,
+)
 from copilot_admin.agent.tools.artifacts import ChartType, chart_params
+from copilot_admin.agent.values.answer_request import ToolExchange
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.copilots.end_users import AskingUser
@@ -46,13 +53,25 @@ from protocol.events import (
     Citation,
     CitationCollection,
     Event,
+    FunctionCall,
     MessageArtifact,
     MessageChunk,
     PromptSuggestions,
     StatusUpdate,
 )
+from protocol.functions import GET_WIDGET_DATA
 from protocol.json import JsonObject
-from protocol.models import AiMessage, Generation, HumanMessage, Message, Query
+from protocol.models import (
+    AiMessage,
+    CallMessage,
+    DataItem,
+    Generation,
+    HumanMessage,
+    Message,
+    Query,
+    ResultMessage,
+    SourceData,
+)
 
 CONVERSATIONS_FILE = Path(__file__).resolve().parent.parent / "samples" / "demo_conversations.yaml"
 USERS = (
@@ -73,6 +92,9 @@ FAILURES: Mapping[str, str] = {
 }
 DAYS = 30
 PRINCIPAL = "anonymous"
+ORIGIN = "Demo"
+READ_MS = 700  # of the call for data; the client answers it soon afterwards
+READ_TIME = timedelta(seconds=1)
 _MODELS = ("demo-large", "demo-small")
 _OFFICE_HOURS = (7, 18)  # UTC
 
@@ -175,7 +197,12 @@ class _Loader:
             messages.append(HumanMessage(question))
             start = self._start(row, number, messages, at, user)
             stored = accept(prepare(start))
-            self._finish(start, answer, row if is_last else None)
+            failure = row.failure if is_last else ""
+            if not failure:
+                messages += self._read_widget(start, answer.widgets[0])
+                start = self._start(row, number, messages, at + READ_TIME, user)
+                stored = accept(prepare(start))
+            self._finish(start, answer, failure)
             text = f"{LABEL}\n\n{answer.opening}\n\n{answer.closing}"
             messages.append(AiMessage(text))
             turn_id, conversation_id = stored.turn_id or 0, stored.conversation_id or 0
@@ -211,12 +238,32 @@ class _Loader:
             user=AskingUser(id=f"demo:{name}", name=user, email=f"{name}@example.com"),
         )
 
-    def _finish(self, start: RunStart, answer: DemoAnswer, row: DemoConversation | None) -> None:
-        failure = row.failure if row else ""
+    def _read_widget(self, start: RunStart, widget: SampleWidget) -> list[Message]:
+        """Finish a run with a call for data; return the call and its result."""
+        source = {"widget_uuid": str(start.run_id), "origin": ORIGIN, "id": widget.name}
+        arguments: JsonObject = {"data_sources": [{**source, "input_args": {}}]}
+        recorder = Recorder(keep_content=True, generation=Generation.THREE)
+        recorder.add(StatusUpdate(message=f"Reading {widget.name}"), at_ms=READ_MS // 2)
+        recorder.add(
+            FunctionCall(function=GET_WIDGET_DATA, input_arguments=arguments), at_ms=READ_MS
+        )
+        recorder.add(
+            Usage(input_tokens=400, output_tokens=30, cost=Decimal("0.0005")), at_ms=READ_MS
+        )
+        recorder.add(Finish("tool_calls"), at_ms=READ_MS)
+        at = start.started_at + timedelta(milliseconds=READ_MS)
+        ending = Ending(outcome=Outcome.COMPLETED, ms=READ_MS, ttft_ms=None)
+        finish(recorder.finish(ending, run_id=start.run_id, at=at))
+        data = SourceData((DataItem(content=json.dumps(widget.to_rows())),))
+        return [
+            CallMessage(GET_WIDGET_DATA, arguments),
+            ResultMessage(GET_WIDGET_DATA, arguments, (data,)),
+        ]
+
+    def _finish(self, start: RunStart, answer: DemoAnswer, failure: str) -> None:
         first_ms = self._random.randrange(400, 1900)
         ms = first_ms + self._random.randrange(1500, 6500)
         recorder = Recorder(keep_content=True, generation=Generation.THREE)
-        recorder.add(StatusUpdate(message=f"Reading {answer.widgets[0].name}"), at_ms=first_ms // 2)
         if not failure:
             for output in _outputs(answer, start.run_id):
                 recorder.add(output, at_ms=first_ms)
@@ -255,7 +302,7 @@ class _Loader:
             set_review_state(conversation_id, ReviewState.DONE)
 
 
-def _outputs(answer: DemoAnswer, run_id: UUID) -> Iterator[Event]:
+def _outputs(answer: DemoAnswer, run_id: UUID) -> Iterator[Event | ToolExchange]:
     yield MessageChunk(f"{LABEL}\n\n{answer.opening}")
     widget = answer.widgets[0]
 
@@ -272,14 +319,16 @@ def _outputs(answer: DemoAnswer, run_id: UUID) -> Iterator[Event]:
     if answer.chart is not None:
         chart = answer.chart
         params = chart_params(ChartType(chart["type"]), x=chart["x"], y=list(chart["y"]))
+        yield ToolExchange(ArtifactType.CHART, json.dumps(params), "The chart is shown.")
         yield show(ArtifactType.CHART, params)
     if answer.has_table:
+        yield ToolExchange(ArtifactType.TABLE, "{}", "The table is shown.")
         yield show(ArtifactType.TABLE)
     yield MessageChunk(f"\n\n{answer.closing}")
     citations = (
         Citation(
             id=f"{run_id}-{number}",
-            source_info={"type": "widget", "name": widget.name, "origin": "Demo"},
+            source_info={"type": "widget", "name": widget.name, "origin": ORIGIN},
             details=({"Name": widget.name},),
         )
         for number, widget in enumerate(answer.widgets)

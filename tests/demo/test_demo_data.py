@@ -19,6 +19,8 @@ from copilot_admin.models import (
     HourlyUsage,
     Outcome,
     Run,
+    ToolUsage,
+    Turn,
     Verdict,
 )
 from tests.factories import make_user
@@ -60,7 +62,8 @@ def test_loading_fills_every_kind_of_page(loaded):
     assert conversations.filter(has_error=True).count() == 3
     assert Verdict.objects.filter(marks__isnull=False).count() == 3
     assert not Run.objects.filter(outcome=Outcome.COMPLETED, cost=None).exists()
-    assert sum(HourlyUsage.objects.values_list("questions", flat=True)) == Run.objects.count()
+    assert sum(HourlyUsage.objects.values_list("questions", flat=True)) == Turn.objects.count()
+    assert set(ToolUsage.objects.values_list("kind", flat=True)) == {"widget", "server"}
     assert Feedback.objects.filter(created_at__gt=now - timedelta(minutes=5)).count() == 0
 
 
