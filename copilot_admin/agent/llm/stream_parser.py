@@ -5,6 +5,7 @@ Source: the chat completions API of OpenAI, with the deviations of other servers
 
 from collections.abc import Iterable
 from dataclasses import replace
+import json
 import re
 
 from copilot_admin.agent.llm.answer_metadata import SourceCollector, find_usage
@@ -78,6 +79,7 @@ class AnswerParser:
         self._tools = ToolCallAccumulator(limits)
         self._extras = MessageExtras()
         self._sources = SourceCollector()
+        self._unknown: JsonObject = {}  # the last chunk without choices
         self._usage: Usage | None = None
         self._characters = 0  # of the answer, to estimate its tokens
         self._reason: str | None = None
@@ -141,7 +143,8 @@ class AnswerParser:
         if self._wrote_calls and reason:
             reason = "tool_calls"
         elif not (calls or self._reason or self._characters or (self.began and not self.done)):
-            raise ProviderBroke(NOTHING_CAME)
+            detail = json.dumps(self._unknown, ensure_ascii=False) if self._unknown else ""
+            raise ProviderBroke(NOTHING_CAME, detail=detail)
         return [
             *self._pop(),
             *calls,
@@ -175,6 +178,8 @@ class AnswerParser:
             self._read_choice(choice)
         elif _is_error(chunk):
             raise StreamError(chunk)
+        else:
+            self._unknown = chunk
         if "usage" in choice or any(map(chunk.get, _METADATA)):
             usage = find_usage(chunk)  # some servers send it with every chunk, growing
             if usage is not None:

@@ -97,6 +97,7 @@ ENDS = (
 
 FAILURES = (
     Row("nothing but the end mark", KEPT, ["[DONE]"], error="ended its answer before it began"),
+    Row("nothing that is known", "AWS: modelStreamErrorException", [{"modelStreamErrorException": {"originalMessage": "boom"}}], error="ended its answer before it began", detail="boom"),
     Row("nothing but a role", KEPT, [delta(role="assistant", content=""), "[DONE]"], error="ended its answer before it began"),
     Row("error object", "vercel/ai PR 2720", [{"error": {"message": "boom", "code": 502}}], error="boom|unavailable"),
     Row("error named by its event", "Anthropic: errors in streams", b'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n', error="unavailable"),
