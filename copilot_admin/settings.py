@@ -190,6 +190,7 @@ TEMPLATES = [
                 "django.templatetags.l10n",
                 "django.templatetags.static",
                 "copilot_admin.templatetags.ca",
+                "copilot_admin.templatetags.components",
             ],
             "context_processors": [
                 "django.template.context_processors.request",

@@ -54,6 +54,8 @@ FOR_DEVELOPERS = {"content": {"__all__": {"raw_data"}}}  # for developers only
 class TrialForm(forms.Form):
     """Inputs of a try; only those that the tool uses."""
 
+    required_css_class = "required"
+
     arguments = forms.CharField(
         label=_("Arguments"),
         max_length=MAX_CHARACTERS,
