@@ -83,8 +83,6 @@ def _write(sheet: _Sheet, left: int) -> tuple[str, int, list[str]]:
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     notes = ["it is hidden"] if sheet.is_hidden else []
-    if sheet.merged:
-        notes.append(f"merged cells: {', '.join(sheet.merged[:MAX_MERGED])}")
     cells = columns = 0
     is_after_blank = True
     for index, row in enumerate(sheet.rows):
@@ -104,7 +102,10 @@ def _write(sheet: _Sheet, left: int) -> tuple[str, int, list[str]]:
         writer.writerow(row[: min(width, MAX_COLUMNS)])
     if columns > MAX_COLUMNS:
         notes.append(f"only the first {MAX_COLUMNS:,} of {columns:,} columns were read")
-    return text.getvalue().strip("\n"), cells, notes
+    parts = [text.getvalue().strip("\n")]
+    if sheet.merged:
+        parts.append(f"[merged cells: {', '.join(sheet.merged[:MAX_MERGED])}]")
+    return "\n".join(parts), cells, notes
 
 
 def _open_xlsx(data: bytes, *, has_formulas: bool, is_uncalculated: bool) -> Iterator[_Sheet]:
