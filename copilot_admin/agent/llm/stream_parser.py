@@ -4,7 +4,6 @@ Source: the chat completions API of OpenAI, with the deviations of other servers
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 import json
 import re
 
@@ -22,10 +21,7 @@ from copilot_admin.agent.llm.reasoning import ReasoningReader
 from copilot_admin.agent.llm.text_tool_calls import TextToolReader
 from copilot_admin.agent.llm.tool_calls import (
     CallLimits,
-    MessageExtras,
     ToolCallAccumulator,
-    call_extras,
-    read_name,
 )
 from copilot_admin.agent.values.model_call import (
     Delta,
@@ -70,14 +66,13 @@ class AnswerParser:
         self.began = False  # part of the answer has arrived, visible or not
         limits = CallLimits()
         self._call = call
-        self._offered = [tool.name for tool in call.tools]
         self._body = BodyReader()
         self._reasoning = ReasoningReader(limits, thinks_first=thinks_first)
         self._text_tools = (
             TextToolReader(call.tools, limits, is_convention=text_tools) if call.tools else None
         )
-        self._tools = ToolCallAccumulator(limits)
-        self._extras = MessageExtras()
+        offered = [tool.name for tool in call.tools]
+        self._tools = ToolCallAccumulator(limits, model=call.model, offered=offered)
         self._sources = SourceCollector()
         self._unknown: JsonObject = {}  # the last chunk without choices
         self._usage: Usage | None = None
@@ -134,12 +129,7 @@ class AnswerParser:
         if self._text_tools is not None:
             for delta in self._text_tools.end(is_whole=reason is not None):
                 self._append_delta(delta)
-        calls = []
-        if reason:
-            message = self._extras.collected()
-            calls = self._tools.calls(
-                offered=self._offered, model=self._call.model, message=message
-            )
+        calls = self._tools.calls() if reason else []
         if self._wrote_calls and reason:
             reason = "tool_calls"
         elif not (calls or self._reason or self._characters or (self.began and not self.done)):
@@ -215,7 +205,7 @@ class AnswerParser:
             self._reason = reason
 
     def _read_members(self, delta: JsonObject) -> None:
-        details = self._extras.add(delta)
+        details = self._tools.add_message(delta)
         thought = text_of(delta.get("reasoning_content")) or text_of(delta.get("reasoning"))
         if thought := thought or details:
             self._reasoning.stop_watching()
@@ -293,9 +283,7 @@ class AnswerParser:
             self._deltas.pop()
         elif isinstance(delta, ToolCall):
             self._wrote_calls = True
-            name = read_name(delta.name, self._offered)
-            extras = call_extras(self._call.model, call={}, message=self._extras.collected())
-            delta = replace(delta, name=name, extras=extras)
+            delta = self._tools.complete(delta)
         self._deltas.append(delta)
 
 

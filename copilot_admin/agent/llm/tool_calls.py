@@ -1,7 +1,7 @@
 """Tool calls assembled from the fragments of a stream, and the tolerant reading of them."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import json
 import re
 
@@ -58,17 +58,22 @@ class _Call:
 
 
 class ToolCallAccumulator:
-    """Collects fragments of tool calls.
+    """Collects fragments of tool calls, and members of their message that the `model` requires back.
 
     A fragment belongs to the call with its index. If a server sends no index, or always the same,
     a new id marks a new call. Servers that send no id at all send each call in one fragment, and
     so do some that send the same index for all.
     """
 
-    def __init__(self, limits: CallLimits) -> None:
+    def __init__(self, limits: CallLimits, *, model: str, offered: Collection[str]) -> None:
         self._calls: list[_Call] = []
         self._latest: dict[int, _Call] = {}  # of each index
         self._limits = limits
+        self._model = model
+        self._offered = offered
+        self._reasoning: list[str] = []
+        self._details: list[dict[str, Json]] = []
+        self._whole: dict[str, Json] = {}
 
     def add(self, fragment: JsonObject) -> None:
         """Add one member of a chunk's `tool_calls`."""
@@ -87,23 +92,33 @@ class ToolCallAccumulator:
         if inner := _others(function, _OWN_FUNCTION_MEMBERS):
             call.extras["function"] = inner
 
-    def calls(self, *, offered: Collection[str], model: str, message: JsonObject) -> list[ToolCall]:
-        """Return the calls so far; missing ids are generated, since results refer to them.
-
-        `message` is sent back to the `model` with the message of the calls.
-        """
+    def calls(self) -> list[ToolCall]:
+        """Return the calls so far; missing ids are generated, since results refer to them."""
         calls: dict[str, ToolCall] = {}
         for call in self._calls:
             if call.name:
                 is_new = call.id and call.id not in calls
                 id = call.id if is_new else f"made{len(calls):05}"
-                calls[id] = ToolCall(
-                    id=id,
-                    name=read_name(call.name, offered),
-                    arguments=read_arguments_text("".join(call.arguments)),
-                    extras=call_extras(model, call=call.extras, message=message),
-                )
+                arguments = read_arguments_text("".join(call.arguments))
+                found = ToolCall(id=id, name=call.name, arguments=arguments)
+                calls[id] = self.complete(found, call.extras)
         return list(calls.values())
+
+    def complete(self, call: ToolCall, extras: JsonObject | None = None) -> ToolCall:
+        """Return a call with the name of an offered tool, and with its extras."""
+        texts = {REASONING_CONTENT: "".join(self._reasoning)} if self._reasoning else {}
+        details = {REASONING_DETAILS: list(self._details)} if self._details else {}
+        message = {**texts, **details, **self._whole}
+        found = CallExtras(model=self._model, call=extras or {}, message=message)
+        has_extras = bool(extras or message)
+        name = read_name(call.name, self._offered)
+        return replace(call, name=name, extras=found if has_extras else None)
+
+    def add_message(self, delta: JsonObject) -> str:
+        """Add a delta, and return the new text in its reasoning details; encrypted ones have none."""
+        self._reasoning += filter(None, [text_of(delta.get(REASONING_CONTENT))])
+        self._whole |= {name: delta[name] for name in _WHOLE if delta.get(name)}
+        return "".join(map(self._add_detail, objects_of(delta.get(REASONING_DETAILS))))
 
     def _find(self, index: Json, id: str, name: str, is_whole: bool) -> _Call:
         number = index if isinstance(index, int) else None
@@ -124,26 +139,6 @@ class ToolCallAccumulator:
             self._latest[number] = self._calls[-1]
         return self._calls[-1]
 
-
-class MessageExtras:
-    """Collects the members of a message to send back with its tool calls."""
-
-    def __init__(self) -> None:
-        self._reasoning: list[str] = []
-        self._details: list[dict[str, Json]] = []
-        self._whole: dict[str, Json] = {}
-
-    def add(self, delta: JsonObject) -> str:
-        """Add a delta, and return the new text in its reasoning details; encrypted ones have none."""
-        self._reasoning += filter(None, [text_of(delta.get(REASONING_CONTENT))])
-        self._whole |= {name: delta[name] for name in _WHOLE if delta.get(name)}
-        return "".join(map(self._add_detail, objects_of(delta.get(REASONING_DETAILS))))
-
-    def collected(self) -> JsonObject:
-        texts = {REASONING_CONTENT: "".join(self._reasoning)} if self._reasoning else {}
-        details = {REASONING_DETAILS: list(self._details)} if self._details else {}
-        return {**texts, **details, **self._whole}
-
     def _add_detail(self, detail: JsonObject) -> str:
         last = self._details[-1] if self._details else None
         if last is None or any(last.get(key) != detail.get(key) for key in ("type", "index")):
@@ -159,11 +154,6 @@ class MessageExtras:
                 new += text
         last.update(_others(detail, _JOINED))
         return new
-
-
-def call_extras(model: str, *, call: JsonObject, message: JsonObject) -> CallExtras | None:
-    """Return the extras to send back with a call, or None if there are none."""
-    return CallExtras(model=model, call=call, message=message) if call or message else None
 
 
 def read_name(name: str, offered: Collection[str]) -> str:

@@ -131,15 +131,14 @@ def test_calls_in_words_have_the_limits_of_others(text, message):
 
 
 def accumulated(*fragments):
-    accumulator = ToolCallAccumulator(CallLimits())
+    accumulator = ToolCallAccumulator(CallLimits(), model="m", offered=())
     for one in fragments:
         accumulator.add(one)
     return accumulator
 
 
 def calls_of(accumulator):
-    calls = accumulator.calls(offered=(), model="m", message={})
-    return [(call.id, call.name, call.arguments) for call in calls]
+    return [(call.id, call.name, call.arguments) for call in accumulator.calls()]
 
 
 @pytest.mark.parametrize("odd", [{}, {"function": 7}, fragment(None, "1", id="c")])
