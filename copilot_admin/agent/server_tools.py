@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 import json
 from typing import Any, TypeAlias
 from uuid import UUID
@@ -27,14 +26,7 @@ MAX_RESULT_CHARACTERS = 60_000  # characters of one result: about 15,000 tokens
 SystemInputs: TypeAlias = Callable[[str, Sequence[str]], Mapping[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """Citations of a component, for the end of the answer."""
-
-    citations: tuple[Citation, ...]
-
-
-ToolOutput: TypeAlias = Event | Usage | ToolExchange | ComponentCalled | Cited
+ToolOutput: TypeAlias = Event | Usage | ToolExchange | ComponentCalled
 Show: TypeAlias = Callable[[ToolOutput], None]
 
 
@@ -62,6 +54,7 @@ class ServerTools:
         self.component_names = frozenset(self._components)
         self._spec = spec
         self._inputs = inputs
+        self.citations: list[Citation] = []  # of components, for the end of the answer
         self._used: list[str] = []
 
     async def carry_out(self, call: ToolCall, *, id: UUID, show: Show) -> ToolResult:
@@ -107,6 +100,7 @@ class ServerTools:
             is_refused = isinstance(error, BadArguments)
         for closing in _closing(run, events, title=title):
             show(closing)
+        self.citations += events.citations.values()
         result = result_text(run)
         show(_record_call(run, result))
         if is_refused and not run.outputs:  # another attempt may succeed, but attempts are limited
@@ -127,8 +121,6 @@ def title_of(name: str) -> str:
 
 def _closing(run: ComponentRun, events: ComponentEvents, *, title: str) -> Iterator[ToolOutput]:
     yield from events.end()
-    if events.citations:
-        yield Cited(tuple(events.citations.values()))
     for usage in run.usage:
         yield Usage(
             input_tokens=usage["prompt_tokens"],

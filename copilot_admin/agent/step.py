@@ -21,7 +21,7 @@ from copilot_admin.agent.llm.finish_reasons import (
 )
 from copilot_admin.agent.prompt.conversation import model_messages
 from copilot_admin.agent.response_writer import GAP, ResponseWriter, fixed_steps
-from copilot_admin.agent.server_tools import Cited, ServerTools, ToolOutput
+from copilot_admin.agent.server_tools import ServerTools, ToolOutput
 from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool import Mistakes, ToolMistake, ToolResult, repeatable
 from copilot_admin.agent.values.answer_request import (
@@ -48,7 +48,7 @@ from copilot_admin.agent.values.model_call import (
 )
 from copilot_admin.agent.values.spec import CitationMode, StepPlace
 from copilot_admin.agent.values.tracing import trace_tool
-from protocol.events import Citation, Event, FunctionCall
+from protocol.events import Event, FunctionCall
 
 MAX_ROUNDS = 8  # a table, a chart, a few mistakes; a model that needs more is in a loop
 PICTURE_LEFT_OUT = "\n\n(The model made a picture that can't be shown here.)\n\n"
@@ -85,7 +85,6 @@ class Step:
         self._finish = Finish(None)
         self._is_resumed = False
         self._has_reasoning = False
-        self._cited: list[Citation] = []  # by components and web searches
         self._exchanges: list[ToolExchange] = []  # for the next step
         self._artifact_names = ArtifactNames(find_artifact_names(request.query))
         self._id = uuid5(NAMESPACE_URL, f"{request.trace_id} {request.now.isoformat()}")
@@ -146,7 +145,7 @@ class Step:
                 else:
                     self.writer.write_after_text([self._artifact_names.rename(picture)])
             case WebSources(sources):
-                self._cited += cite_web_sources(sources, answer_id=self._id)
+                self._tools.citations += cite_web_sources(sources, answer_id=self._id)
             case Usage() | RunNote() | FallbackUsed():
                 self._send(delta)
             case ToolCall():
@@ -190,8 +189,11 @@ class Step:
 
         def show(output: ToolOutput) -> None:
             nonlocal is_component_recorded
+            if isinstance(output, Event):
+                self.writer.write_after_text([self._artifact_names.rename(output)])
+                return
             is_component_recorded = is_component_recorded or isinstance(output, ComponentCalled)
-            self._show(output)
+            self._send(output)
 
         try:
             answered = self._answer_without_tool(call)
@@ -218,15 +220,6 @@ class Step:
         tools = join_names((*names, *(one.name for one in self._client.schemas))) or "none"
         mistake = ToolMistake(f"There is no tool called {quote(call.name)}.")
         return f"{self._mistakes.learn(mistake)} Tools: {tools}."
-
-    def _show(self, output: ToolOutput) -> None:
-        match output:
-            case Cited(citations):
-                self._cited += citations
-            case Event():
-                self.writer.write_after_text([self._artifact_names.rename(output)])
-            case _:  # a fact for the transcript
-                self._send(output)
 
     def _end_round(self, results: Sequence[ToolResult]) -> None:
         """Pass the results to the model, and failures that can't be retried to the user."""
@@ -279,6 +272,6 @@ class Step:
         has_boxes = mode is CitationMode.DOCUMENTS
         answer = self.writer.round_text if has_boxes else ""
         widgets = cite_widgets(self._request.query, answer_id=self._id, answer=answer)
-        collect = partial(tuple, collect_citations(chain(widgets, self._cited)))
+        collect = partial(tuple, collect_citations(chain(widgets, self._tools.citations)))
         # The search for quotes in documents of 4,000,000 characters needs two seconds.
         return await asyncio.to_thread(collect) if has_boxes else collect()
