@@ -86,6 +86,10 @@ class BodyTooLarge(RequestError):
     status, code = 413, "body-too-large"
 
 
+class CompressedBody(RequestError):
+    status, code = 415, "compressed-body"
+
+
 class UnusableRequest(RequestError):
     status, code = 422, "unusable-request"  # JSON, but not a query
 

@@ -1,5 +1,7 @@
 """Limits of request bodies: bytes (413), time (408), and large ones that are read at once (503).
 
+Compressed bodies are rejected (415): what they unpack to has no limit.
+
 Django reads a body without a limit before any view runs, so the limit stands here. The body is
 read whole and handed on as one message.
 """
@@ -12,7 +14,14 @@ from typing import TypeVar
 from django.core.exceptions import RequestAborted
 from django.utils.translation import gettext_noop
 
-from copilot_admin.errors import BodyTimeout, BodyTooLarge, MalformedBody, RequestError, Unavailable
+from copilot_admin.errors import (
+    BodyTimeout,
+    BodyTooLarge,
+    CompressedBody,
+    MalformedBody,
+    RequestError,
+    Unavailable,
+)
 from copilot_admin.http.errors import send_error
 from copilot_admin.http.scope import App, Receive, Scope, Send, get_header, replay
 from protocol.json import MalformedJson
@@ -25,6 +34,12 @@ LARGE_BODY_BYTES = 1024 * 1024
 MAX_LARGE_BODIES = 4  # read at once
 MAX_INLINE_BYTES = 64 * 1024  # parsing so much JSON takes about 0.5 ms
 _METHODS_WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
+# Some clients name `utf-8` as the encoding of plain JSON.
+_COMPRESSIONS = (b"gzip", b"x-gzip", b"deflate", b"br", b"zstd", b"compress")
+_COMPRESSED = gettext_noop(
+    "The request body is compressed, which this server does not read. Send it without "
+    "Content-Encoding."
+)
 _TOO_LARGE = gettext_noop(
     "The request body is larger than the %(max)g MB this server accepts. Send less data, or ask "
     "the operator to raise COPILOT_MAX_BODY_MB."
@@ -60,6 +75,8 @@ class BodyLimit:
         await self.app(scope, replay(whole, receive), send)
 
     async def _read(self, scope: Scope, receive: Receive) -> bytes:
+        if (get_header(scope, b"content-encoding") or b"").lower().startswith(_COMPRESSIONS):
+            raise CompressedBody(_COMPRESSED)
         declared = int(get_header(scope, b"content-length") or 0)
         if declared > self.max_bytes:
             raise self._too_large()

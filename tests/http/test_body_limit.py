@@ -63,6 +63,16 @@ def test_a_larger_body_is_rejected_with_413(monkeypatch, body, headers):
     assert [one.status for one in noted] == [413]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "status"),
+    [("gzip", 415), ("br, identity", 415), ("utf-8", 200), ("identity", 200)],
+)
+def test_a_compressed_body_is_rejected_with_415(encoding, status):
+    answer = post(b"x", Content_Encoding=encoding)
+    assert answer.status == status
+    assert status == 200 or json.loads(answer.body)["code"] == "compressed-body"
+
+
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 def test_methods_without_a_body_wait_for_none(method):
     assert post(method=method, app=untouched).status == 204
