@@ -131,6 +131,21 @@ def test_a_bad_key_is_refused_and_none_is_made(arguments, sentence):
     assert not EndpointKey.objects.exists()
 
 
+def test_a_test_mail_needs_a_mail_server(settings, mailoutbox):
+    with pytest.raises(CommandError, match="EMAIL_HOST"):
+        _run("sendtestemail", "you@example.com")
+    settings.EMAIL_HOST = "mail.example.com"
+    _run("sendtestemail", "you@example.com")
+    assert [mail.to for mail in mailoutbox] == [["you@example.com"]]
+
+
+@pytest.mark.django_db
+def test_a_file_of_another_kind_is_no_copilot_file(tmp_path):
+    (tmp_path / "notes.txt").write_text("Buy milk")
+    with pytest.raises(CommandError, match=r"^use keys with values"):
+        _run("copilots", "import", str(tmp_path / "notes.txt"))
+
+
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[uvicorn.Config]:
     """Record what would be served instead of serving it."""
