@@ -61,6 +61,8 @@ def read_errors(error: ValidationError) -> list[FileError]:
 
 
 def _describe(error: ErrorDetails) -> str:
+    if error["type"] == "model_type":
+        return _("use keys with values, such as “slug: news”.")
     if error["type"] != "extra_forbidden":
         return error["msg"]
     if error["loc"][-1] in _SECRETS:

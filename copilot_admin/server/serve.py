@@ -35,7 +35,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(2048)
     except (OSError, OverflowError, UnicodeError) as error:
         listener.close()
-        reason = getattr(error, "strerror", None) or error
+        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
         raise ConfigurationError(
             f"Could not listen on {host} port {port}: {reason}. Choose another address, or stop the "
             "program that uses it."
