@@ -6,7 +6,7 @@ to the size of a character: 20-point text has gaps within a term that separate t
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TypeAlias
 import unicodedata
 
@@ -14,7 +14,8 @@ from copilot_admin.agent.documents.document import SUPERSCRIPTS, Word
 
 WORD_GAP = 0.15  # in character sizes; adjacent letters touch, a blank is 0.2 to 0.3 wide
 CELL_GAP = 0.8  # a wider gap separates cells or columns; justified text stays below it
-TABLE_GAP = 0.45  # in heights of a line, the same within a table
+TABLE_GAP = 0.3  # without the width of a drawn blank, the same within a table
+TABLE_GAP_WITHOUT_BLANKS = 0.5  # where none is drawn, as in TeX
 SAME_PLACE = 0.12  # bold text is often drawn twice with a small offset
 LIGATURES = ("f", "t")  # letters that one glyph may show twice, each with the box of the glyph
 MAX_RAISED_SIZE = 0.95  # of a superscript, in sizes of the characters next to it
@@ -23,7 +24,8 @@ DESCENT = 0.21  # of a box below the base line, as Helvetica falls
 MIN_COLUMN_LINES = 4
 MIN_PROSE_WORDS = 4  # of a line; cells of tables have fewer
 MIN_PROSE_SHARE = 0.66  # of the words of a column
-MAX_ROW_GAP = 2.0  # heights of a line between rows of one table
+MAX_ROW_GAP = 2.0  # heights of a line between lines of one cell, or of a column
+MAX_TABLE_ROW_GAP = 4.0  # the same between rows with several cells
 MAX_WRAPPED_LINES = 2  # lines of one cell in a row, between rows with several cells
 
 Box: TypeAlias = tuple[float, float, float, float]  # x0, top, x1, bottom
@@ -48,6 +50,7 @@ class _Segment:
     top: float
     x1: float
     bottom: float
+    starts: Sequence[int] = ()  # indexes of words that begin a cell if it is in a table
 
     @property
     def text(self) -> str:
@@ -76,7 +79,9 @@ def reconstruct_text(characters: Iterable[Character]) -> tuple[str, list[Word]]:
             texts.append("".join(one.text for one in group).strip())
             continue
         turned = [replace(one, box=_turn(one.box, angle)) for one in group]
-        segments = [one for line in _split_lines(turned) for one in _split_segments(line)]
+        has_blanks = any(one.text.isspace() for one in turned)
+        gap = TABLE_GAP if has_blanks else TABLE_GAP_WITHOUT_BLANKS
+        segments = [one for line in _split_lines(turned) for one in _split_segments(line, gap)]
         texts.append(_order(segments))
         for word in (word for one in segments for word in one.words):
             box = _turn(word[1:], -angle % 360)
@@ -140,26 +145,30 @@ def _split_lines(characters: Sequence[Character]) -> Iterator[list[Character]]:
         yield sorted(line, key=lambda each: each.box[0])
 
 
-def _split_segments(line: Sequence[Character]) -> Iterator[_Segment]:
+def _split_segments(line: Sequence[Character], table_gap: float) -> Iterator[_Segment]:
     word: list[Character] = []
     words: list[Word] = []
     before: Character | None = None  # the last one of the word before, in the same segment
-    is_after_blank = False
+    starts: list[int] = []
+    blank: float | None = None  # width of those since the last other character
     for one in line:
         if one.text.isspace():
-            is_after_blank = True
+            blank = (blank or 0.0) + one.box[2] - one.box[0]
             continue
-        gap = (one.box[0] - word[-1].box[2]) / (max(one.size, word[-1].size) or 1) if word else 0
-        if word and (is_after_blank or gap > WORD_GAP):
+        size = max(one.size, word[-1].size) if word else 0
+        gap = (one.box[0] - word[-1].box[2]) / size if size else 0
+        if word and (blank is not None or gap > WORD_GAP):
             words.append(_make_word(word, before))
             before, word = word[-1], []
             if gap > CELL_GAP:
-                yield _make_segment(words)
-                before, words = None, []
-        is_after_blank = False
+                yield _make_segment(words, starts)
+                before, words, starts = None, [], []
+            elif size and gap - (blank or 0.0) / size > table_gap:
+                starts.append(len(words))
+        blank = None
         word.append(one)
     if word:
-        yield _make_segment([*words, _make_word(word, before)])
+        yield _make_segment([*words, _make_word(word, before)], starts)
 
 
 def _make_word(characters: Sequence[Character], before: Character | None) -> Word:
@@ -178,9 +187,9 @@ def _raised(characters: Sequence[Character], before: Character | None) -> Iterat
         yield one.text.translate(SUPERSCRIPTS) if is_raised and is_small else one.text
 
 
-def _make_segment(words: list[Word]) -> _Segment:
+def _make_segment(words: list[Word], starts: Sequence[int] = ()) -> _Segment:
     top, bottom = min(word.top for word in words), max(word.bottom for word in words)
-    return _Segment(words, words[0].x0, top, words[-1].x1, bottom)
+    return _Segment(words, words[0].x0, top, words[-1].x1, bottom, starts)
 
 
 def _is_right_to_left(text: str) -> bool:
@@ -244,8 +253,10 @@ def _group_rows(segments: Sequence[_Segment]) -> list[list[_Segment]]:
     return [sorted(row, key=lambda each: each.x0) for row in rows]
 
 
-def _is_apart(above: Sequence[_Segment], below: Sequence[_Segment]) -> bool:
-    return below[0].top - above[0].bottom > MAX_ROW_GAP * (above[0].bottom - above[0].top)
+def _is_apart(
+    above: Sequence[_Segment], below: Sequence[_Segment], *, limit: float = MAX_ROW_GAP
+) -> bool:
+    return below[0].top - above[0].bottom > limit * (above[0].bottom - above[0].top)
 
 
 def _find_table_rows(rows: _Rows) -> list[bool]:
@@ -308,7 +319,9 @@ def _find_table_end(rows: _Rows, start: int) -> int:
     """Return the index behind the last row of a table that begins at a row, or `start`."""
     end = start
     for index in range(start, len(rows)):
-        if index > start and _is_apart(rows[index - 1], rows[index]):
+        are_rows = index > start and min(len(rows[index - 1]), len(rows[index])) > 1
+        limit = MAX_TABLE_ROW_GAP if are_rows else MAX_ROW_GAP
+        if index > start and _is_apart(rows[index - 1], rows[index], limit=limit):
             break
         if len(rows[index]) > 1:
             end = index + 1
@@ -342,14 +355,9 @@ def _write_table(rows: _Rows) -> list[str]:
 
 
 def _split_cells(segment: _Segment) -> Iterator[_Segment]:
-    widest = TABLE_GAP * (segment.bottom - segment.top)
-    words: list[Word] = []
-    for word in segment.words:
-        if words and word.x0 - words[-1].x1 > widest:
-            yield _make_segment(words)
-            words = []
-        words.append(word)
-    yield _make_segment(words)
+    places = [0, *segment.starts, len(segment.words)]
+    for start, end in pairwise(places):
+        yield _make_segment(segment.words[start:end])
 
 
 def _touch(one: tuple[float, float], other: tuple[float, float]) -> bool:
