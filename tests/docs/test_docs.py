@@ -10,6 +10,7 @@ import subprocess
 from django.core.management import CommandError, get_commands, load_command_class
 import pytest
 
+from copilot_admin.agent.providers.registry import PROVIDERS
 from copilot_admin.import_export.formats import load
 from copilot_admin.import_export.importing import import_file
 from copilot_admin.import_export.templates import TemplateGroup, templates
@@ -25,6 +26,9 @@ DOCUMENTS = [BASE_DIR / "README.md", *PAGES, *DECISIONS, *TEMPLATE_PAGES]
 LINK = re.compile(r"\]\(([^)\s#]*)#?([^)\s]*)\)")
 FILE = re.compile(r"`((?:copilot_admin|protocol|tests|docs|templates|benchmarks)/[\w./-]+)`")
 PATH = re.compile(r"`([\w./-]+(?:\.(?:py|js|css|html|md|toml)|/))`")
+COPILOTS_PAGE, PROVIDERS_PAGE = (
+    (BASE_DIR / "docs" / f"{name}.md").read_text() for name in ("copilots", "providers")
+)
 BLOCK = re.compile(r"```.*?```", re.DOTALL)
 
 
@@ -85,6 +89,21 @@ def test_the_request_of_the_components_page_is_answered():
     assert headers.pop("Authorization") == "Bearer KEY"
     reply = ask(path.removeprefix("/v2/components"), body, key=make_key()[1])
     assert (reply.status, reply.words) == (200, "220")
+
+
+@pytest.mark.django_db
+def test_the_copilot_file_of_the_copilots_page_can_be_imported():
+    (file,) = re.findall(r"```yaml\n(format.*?)```", COPILOTS_PAGE, re.DOTALL)
+    changes = import_file(file.encode(), default_access="open", publishing=True)
+    assert [change.name for change in changes] == [
+        "provider Desk models",
+        "copilot morning-desk",
+    ]
+
+
+def test_the_kinds_of_providers_are_named_as_in_files():
+    rows = re.findall(r"^\| [\w -]+, `(\w+)` \|", PROVIDERS_PAGE, re.MULTILINE)
+    assert rows == [provider.kind for provider in PROVIDERS]
 
 
 def test_every_template_has_its_row_and_its_page():
