@@ -1,9 +1,12 @@
 """Numbers, outcomes and states in the templates of conversations."""
 
+from collections.abc import Sequence
+
 from django import template
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 
+from copilot_admin.admin.transcripts.conversation_page import RunPart
 from copilot_admin.admin.transcripts.facts import present_outcome
 from copilot_admin.models import Run
 from copilot_admin.pricing.cost import FormattedCost, format_cost, format_cost_sums, format_exact
@@ -57,7 +60,7 @@ def with_marks(context: template.Context, value: object) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def says_them(context: template.Context, text: str) -> bool:
-    """Return whether a text has one of the searched words."""
-    folded = normalize(text)
+def says_them(context: template.Context, answer: Sequence[RunPart]) -> bool:
+    """Return whether an answer has one of the searched words."""
+    folded = normalize("\n".join(part.run.answer for part in answer))
     return any(phrase in folded for phrase in context.get("phrases") or ())

@@ -1,5 +1,6 @@
 """Views and URLs of the playground: draw, rate and save an answer, list targets."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -18,7 +19,7 @@ from copilot_admin.admin.blocks.kinds import FULL_LIMITS, ArtifactBlock
 from copilot_admin.admin.common.base import number_in, require_copilot_access
 from copilot_admin.admin.playground.ask import ORIGIN, ask, may_build, read_file
 from copilot_admin.admin.transcripts.conversation_page import (
-    AnswerPart,
+    RunPart,
     build_parts,
     find_turn_of_key,
 )
@@ -73,7 +74,7 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
     if not parts or not parts[0].answers:
         raise Http404
     answer = parts[0].answers[-1]
-    began = answer.runs[0].run.row.started_at  # an older thumb rated another answer
+    began = answer[0].run.row.started_at  # an older thumb rated another answer
     given = Feedback.objects.filter(
         turn=turn, source=FeedbackSource.END_USER, created_at__gte=began
     )
@@ -83,6 +84,7 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
         "conversation": conversation,
         "answer": answer,
         "totals": _sum_up(answer),
+        "last_row": answer[-1].run.row,
         "turn": turn,
         "rating": given.values_list("value", flat=True).first(),
         "html_frames": f"{reverse('playground:html', args=[pk])}?{chat}",
@@ -90,10 +92,10 @@ def show_answer(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "admin/copilot_admin/playground/answer.html", context)
 
 
-def _sum_up(answer: AnswerPart) -> SimpleNamespace:
+def _sum_up(answer: Sequence[RunPart]) -> SimpleNamespace:
     """Return the totals of all requests of an answer, without the time that Workspace took."""
-    rows = [part.run.row for part in answer.runs]
-    last = answer.last
+    rows = [part.run.row for part in answer]
+    last = answer[-1].run
     return SimpleNamespace(
         model=last.row.model,
         version=last.version,

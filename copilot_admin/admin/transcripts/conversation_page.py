@@ -82,29 +82,13 @@ class RunPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerPart:
-    """One attempt at an answer; `number` counts from 1."""
-
-    number: int
-    runs: tuple[RunPart, ...]
-
-    @property
-    def last(self) -> RunView:
-        return self.runs[-1].run
-
-    @property
-    def text(self) -> str:
-        return "\n".join(part.run.answer for part in self.runs)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnPart:
     """A turn on the page; a placeholder has neither turn nor answers."""
 
     place: TurnPlace
     turn: TurnView | None
     siblings: tuple[int | None, int | None] | None  # versions of an edited question around it
-    answers: tuple[AnswerPart, ...]  # attempts; the last one counts
+    answers: tuple[Sequence[RunPart], ...]  # attempts; the last one counts
 
     @property
     def number(self) -> int:
@@ -147,8 +131,8 @@ def build_parts(
             turn=turns.get(place.id),
             siblings=_find_siblings(place, tree),
             answers=tuple(
-                _build_answer(attempt, number=number, formatted=place.id in formatted)
-                for number, attempt in enumerate(attempts_of(turns[place.id].runs), start=1)
+                _build_answer(attempt, formatted=place.id in formatted)
+                for attempt in attempts_of(turns[place.id].runs)
             )
             if place.id in turns
             else (),
@@ -164,7 +148,7 @@ def _find_siblings(place: TurnPlace, tree: Tree) -> tuple[int | None, int | None
     return ids[place.branch - 1], ids[place.branch + 1]
 
 
-def _build_answer(attempt: Attempt, *, number: int, formatted: bool) -> AnswerPart:
+def _build_answer(attempt: Attempt, *, formatted: bool) -> Sequence[RunPart]:
     called: set[int] = set()
     parts = []
     for run in attempt:
@@ -180,7 +164,7 @@ def _build_answer(attempt: Attempt, *, number: int, formatted: bool) -> AnswerPa
                 blocks=tuple(_dedupe_error_text(blocks, run.row.error)),
             )
         )
-    return AnswerPart(number=number, runs=tuple(parts))
+    return parts
 
 
 def _choose_formatted(turns: Iterable[TurnView]) -> Collection[int]:
