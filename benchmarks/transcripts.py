@@ -23,9 +23,10 @@ from copilot_admin.models import (
     ReviewState,
 )
 from copilot_admin.transcripts.feedback import JudgedAnswer, SubmittedFeedback, store_feedback
+from copilot_admin.transcripts.matching.requests import RunStart, prepare
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Ending, Recorder, RunEnd
-from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
+from copilot_admin.transcripts.store.run_start import accept
 from copilot_admin.transcripts.verdicts import save_verdict, set_review_state
 from protocol.events import FunctionCall, MessageChunk, StatusUpdate
 from protocol.models import AiMessage, Generation, HumanMessage, Message, Query

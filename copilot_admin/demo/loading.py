@@ -43,10 +43,11 @@ from copilot_admin.models import (
 )
 from copilot_admin.transcripts.access import Person
 from copilot_admin.transcripts.feedback import SubmittedFeedback, store_turn_feedback
+from copilot_admin.transcripts.matching.requests import RunStart, prepare
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Ending, Recorder
 from copilot_admin.transcripts.store.rollups import count_finished_runs
-from copilot_admin.transcripts.store.run_start import RunStart, accept, prepare
+from copilot_admin.transcripts.store.run_start import accept
 from copilot_admin.transcripts.verdicts import save_verdict, set_review_state
 from protocol.events import (
     ArtifactType,

@@ -21,7 +21,7 @@ from copilot_admin.ids import Ids
 from copilot_admin.limits.rules import RequestIdentity
 from copilot_admin.models import Logging, Outcome
 from copilot_admin.telemetry.finished_runs import FinishedRun, RunObserver, RunTimes, wants_content
-from copilot_admin.transcripts.store.run_start import RunStart
+from copilot_admin.transcripts.matching.requests import RunStart
 from protocol.models import Query
 
 

@@ -12,7 +12,8 @@ from copilot_admin.jobs.tasks import BACKGROUND, BatchResult
 from copilot_admin.models import Conversation, Copilot, Run
 from copilot_admin.privacy import rows as privacy_rows
 from copilot_admin.storage.writer import WRITER
-from copilot_admin.transcripts.store.run_start import accept, prepare
+from copilot_admin.transcripts.matching.requests import prepare
+from copilot_admin.transcripts.store.run_start import accept
 from protocol.events import ArtifactType, MessageArtifact
 from tests.factories import make_call, make_case, make_result, make_version
 from tests.polling import HANGS_SECONDS

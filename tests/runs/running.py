@@ -17,8 +17,9 @@ from copilot_admin.runs import run as run_task
 from copilot_admin.runs.open_run import frames, open_run
 from copilot_admin.runs.query_context import AdmittedQuery
 from copilot_admin.runs.run import ActiveRun
+from copilot_admin.transcripts.matching.requests import RunStart
 from copilot_admin.transcripts.store.recorder import Ending, Piece, RunEnd
-from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection, RunStart
+from copilot_admin.transcripts.store.run_start import AcceptedRun, Rejection
 from protocol.parsing import parse_query
 from tests.agent.answer_requests import make_spec
 from tests.agent.scripted import ScriptedProvider

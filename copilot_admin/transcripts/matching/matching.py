@@ -7,7 +7,6 @@ Source: docs/transcripts.md, rules 1, 2, 4, 5, 6 and 9.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from django.db import OperationalError
@@ -20,10 +19,10 @@ from copilot_admin.transcripts.matching.messages import (
     NO_CONTENT,
     HashChain,
     HashedMessage,
-    StoredContent,
     insert_message,
     serialize_message,
 )
+from copilot_admin.transcripts.matching.requests import AttachedRequest, PreparedRun
 from protocol.canonical import CanonicalRole, Kind
 
 MAX_HASHES = 1000  # newest messages of a request whose hashes are queried
@@ -73,21 +72,6 @@ def is_question(message: Node) -> bool:
     return message.role == NodeRole.HUMAN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedMessages:
-    """The messages of a request, prepared outside of the transaction."""
-
-    chain: HashChain
-    messages: Sequence[HashedMessage]
-    trace_id: str
-    title: str
-    keep_content: bool
-    newest: StoredContent  # of the last message, which is nearly always the only new one
-    at: datetime
-    user_id: int | None = None
-    origin: int | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Match:
     """The place of a request; its conversation is locked until the commit."""
@@ -99,10 +83,10 @@ class Match:
     altered: bool = False  # the client returned the answer or call of the leaf altered
 
 
-def match_request(request: PreparedMessages) -> Match:
+def match_request(request: PreparedRun) -> Match:
     """Find the place at which a request continues a stored conversation."""
     row: Row | None = None
-    chain, messages, trace_id = request.chain, request.messages, request.trace_id
+    chain, messages, trace_id = request.chain, request.messages, request.start.trace_id
     if trace_id:  # the same trace id of another user is another conversation
         sql = _BY_TRACE_WITHOUT_USER if request.user_id is None else _BY_TRACE_OF_USER
         row = _lock_conversation(sql, chain, trace_id=trace_id, user_id=request.user_id)
@@ -220,20 +204,7 @@ def _load(nodes: QuerySet[Node]) -> list[Node]:
     return list(nodes.only(*_COLUMNS))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttachedRequest:
-    """The conversation and turn of a request whose new messages are stored."""
-
-    conversation_id: int
-    turn_id: int
-    is_new: bool
-    leaf_id: int | None  # the stored last message of the request
-    path: frozenset[str]  # hashes of the stored messages that lead to the leaf, and maybe of others
-    is_new_turn: bool
-    is_branch: bool  # the conversation already has another question at its place
-
-
-def attach_request(request: PreparedMessages) -> AttachedRequest:
+def attach_request(request: PreparedRun) -> AttachedRequest:
     match, conversation_id, is_new = _open_conversation(request)
     new = _insert_messages(conversation_id, match, request)
     if match.leaf is not None and match.altered:
@@ -262,7 +233,7 @@ def attach_request(request: PreparedMessages) -> AttachedRequest:
     )
 
 
-def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
+def _open_conversation(request: PreparedRun) -> tuple[Match, int, bool]:
     match = match_request(request)
     if match.conversation_id is None:
         row = fetch_row(
@@ -270,10 +241,10 @@ def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
             copilot_id=request.chain.copilot_id,
             principal=request.chain.principal,
             user_id=request.user_id,
-            origin=request.origin,
-            trace_id=request.trace_id,
+            origin=request.start.origin,
+            trace_id=request.start.trace_id or "",
             title=request.title,
-            at=request.at,
+            at=request.start.started_at,
         )
         if row is not None:
             return match, row["id"], True
@@ -283,11 +254,11 @@ def _open_conversation(request: PreparedMessages) -> tuple[Match, int, bool]:
     return match, match.conversation_id, False
 
 
-def _insert_messages(conversation_id: int, match: Match, request: PreparedMessages) -> list[Node]:
+def _insert_messages(conversation_id: int, match: Match, request: PreparedRun) -> list[Node]:
     chain, above, new = request.chain, match.leaf, list[Node]()
     newest = len(request.messages) - 1
     contents = dict.fromkeys(range(match.used, newest + 1), NO_CONTENT)
-    for index in contents if request.keep_content else ():
+    for index in contents if request.start.keeps_content else ():
         message = request.messages[index]
         contents[index] = request.newest if index == newest else serialize_message(message.message)
     blobs.save(content.blob for content in contents.values() if content.blob)
@@ -307,7 +278,11 @@ def _insert_messages(conversation_id: int, match: Match, request: PreparedMessag
             "kind": message.kind,
         }
         id, _ = insert_message(
-            **values, agent=content.agent, text=content.text, blob_id=content.sha, at=request.at
+            **values,
+            agent=content.agent,
+            text=content.text,
+            blob_id=content.sha,
+            at=request.start.started_at,
         )
         above = Node(id=id, **values)
         new.append(above)
@@ -315,7 +290,7 @@ def _insert_messages(conversation_id: int, match: Match, request: PreparedMessag
 
 
 def _open_turn(
-    conversation_id: int, path: Sequence[Node], new: Sequence[Node], request: PreparedMessages
+    conversation_id: int, path: Sequence[Node], new: Sequence[Node], request: PreparedRun
 ) -> tuple[int, bool]:
     question_id = next((message.pk for message in path if is_question(message)), None)
     if question_id is None:
@@ -329,7 +304,10 @@ def _open_turn(
     if turn_id is not None:
         return turn_id, False
     row = fetch_row(
-        _INSERT_TURN, conversation_id=conversation_id, human_node_id=question_id, at=request.at
+        _INSERT_TURN,
+        conversation_id=conversation_id,
+        human_node_id=question_id,
+        at=request.start.started_at,
     )
     if row is not None:
         return row["id"], True

@@ -1,10 +1,9 @@
 """The start of a run: conversation, messages, turn and run in one transaction; rejected requests."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 import uuid
 from uuid import UUID
 
@@ -21,35 +20,20 @@ from copilot_admin.models import (
     Outcome,
     Run,
 )
-from copilot_admin.redaction.redactor import redact_values
-from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.storage import blobs
-from copilot_admin.storage.blobs import BlobValue
 from copilot_admin.storage.sql import execute
 from copilot_admin.transcripts.end_users import find_end_user, save_end_user
-from copilot_admin.transcripts.matching.matching import (
-    AttachedRequest,
-    PreparedMessages,
-    attach_request,
-)
+from copilot_admin.transcripts.matching.matching import attach_request
 from copilot_admin.transcripts.matching.messages import (
     COLUMNS,
     FIELDS,
-    NO_CONTENT,
-    HashChain,
-    HashedMessage,
-    hash_key,
     load_request,
     parse_content,
-    replace_images,
-    serialize_message,
-    split_request,
 )
+from copilot_admin.transcripts.matching.requests import AttachedRequest, PreparedRun, RunStart
 from protocol.json import Json, JsonObject, clean_text, list_of, object_of, objects_of
-from protocol.models import Generation, HumanMessage, Query, ResultMessage
+from protocol.models import Generation, Query, ResultMessage
 
-MAX_TITLE_CHARACTERS = 300
-MAX_TITLE_SOURCE_CHARACTERS = 20 * MAX_TITLE_CHARACTERS  # a question may have megabytes
 BOOT_ID = uuid.uuid4().hex  # of this process; a run of another one may have lost its process
 
 _INSERT_RUN = """
@@ -81,27 +65,6 @@ LOOP_WINDOW = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunStart:
-    """All facts about a run that are stored before its first byte."""
-
-    run_id: UUID
-    copilot_id: int
-    version_id: int | None  # None if a draft answers
-    logging: Logging
-    redaction: Rules = NO_RULES
-    principal: str
-    trace_id: str | None  # the chat's id if the client sent one; never one that the server made
-    query: Query
-    size: int  # bytes of the request's body, or of one with the same duration
-    provider: str  # "" if the copilot isn't ready
-    model: str
-    params: Mapping[str, Json]
-    started_at: datetime
-    user: AskingUser | None = None
-    origin: int | None = None  # conversation whose question a trial repeats
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
     """A request that a limit, a budget or a restart rejected; `times` is their number."""
 
@@ -127,81 +90,20 @@ class AcceptedRun:
     stored_turn: StoredTurn = field(default_factory=StoredTurn)
 
 
-@dataclass(slots=True)
-class PreparedRun:
-    """A start whose steps without a database are done; `attached` by an attempt to store it."""
-
-    start: RunStart
-    messages: PreparedMessages | None = None
-    request: Mapping[str, BlobValue] = field(default_factory=dict)
-    attached: AttachedRequest | None = None
-
-
-def prepare(start: RunStart) -> PreparedRun:
-    """Hash and serialize a request; needs milliseconds for a big one."""
-    if start.logging is Logging.NOTHING:
-        return PreparedRun(start)
-    keep = start.logging is Logging.EVERYTHING
-    # A public hash would allow to guess the removed text.
-    in_clear = keep and not start.redaction
-    user = start.user.id if start.user else ""
-    chain = HashChain(hash_key(keep_content=in_clear), start.copilot_id, start.principal, user)
-    messages = chain.hash_messages(start.query.messages)
-    env: JsonObject = {}
-    if keep:
-        env = start.query.env
-        if "context" in env:
-            env = {**env, "context": replace_images(env["context"])}
-        if start.redaction:
-            start, messages, env = _redact(start, messages, env)
-    prepared = PreparedMessages(
-        chain=chain,
-        messages=messages,
-        newest=serialize_message(messages[-1].message) if keep and messages else NO_CONTENT,
-        trace_id=start.trace_id or "",
-        title=_make_title(messages) if keep else "",
-        keep_content=keep,
-        at=start.started_at,
-        origin=start.origin,
-    )
-    return PreparedRun(start, prepared, split_request(env) if keep else {})
-
-
-def _make_title(messages: Iterable[HashedMessage]) -> str:
-    questions = (one.message for one in messages if isinstance(one.message, HumanMessage))
-    question = next(questions, HumanMessage(""))
-    beginning = question.text.lstrip()[:MAX_TITLE_SOURCE_CHARACTERS]
-    text = serialize_message(replace(question, text=beginning)).text
-    return " ".join(text.split())[:MAX_TITLE_CHARACTERS]
-
-
-def _redact(
-    start: RunStart, hashed: Sequence[HashedMessage], env: JsonObject
-) -> tuple[RunStart, tuple[HashedMessage, ...], JsonObject]:
-    values: list[Any] = [env, start.query.notes, *(one.message for one in hashed)]
-    env, notes, *messages = redact_values(values, start.redaction)
-    kept = tuple(
-        replace(one, message=message) for one, message in zip(hashed, messages, strict=True)
-    )
-    return replace(start, query=replace(start.query, notes=notes)), kept, env
-
-
 def accept(prepared: PreparedRun) -> AcceptedRun:
     """Store the start of a run; idempotent, since a commit may have lacked its confirmation."""
-    start, messages = prepared.start, prepared.messages
-    if prepared.attached and Run.objects.filter(pk=start.run_id).exists():
-        return _load_accepted(start, prepared.attached)
-    newest = messages.newest.blob if messages else None
+    start, attached = prepared.start, prepared.attached
+    if attached and Run.objects.filter(pk=start.run_id).exists():
+        return _load_accepted(start, attached)
     # In one statement, and before any other row is locked.
-    blobs.save([*prepared.request.values(), *([newest] if newest else [])])
-    user_id = None
+    blobs.save(filter(None, [*prepared.request.values(), prepared.newest.blob]))
     if start.user is not None and start.logging is not Logging.NOTHING:
-        user_id = save_end_user(start.user, at=start.started_at)
-    if messages is None or not messages.messages:
-        _insert_run(prepared, None, user_id)
+        prepared.user_id = save_end_user(start.user, at=start.started_at)
+    if not prepared.messages:
+        _insert_run(prepared, None)
         return AcceptedRun()
-    attached = prepared.attached = attach_request(replace(messages, user_id=user_id))
-    _insert_run(prepared, attached, user_id)
+    attached = prepared.attached = attach_request(prepared)
+    _insert_run(prepared, attached)
     if not attached.is_new:
         execute(
             _COUNT_RUN,
@@ -249,11 +151,9 @@ def reject(rejections: Iterable[Rejection]) -> None:
     Run.objects.bulk_create(runs, ignore_conflicts=True)
 
 
-def _insert_run(
-    prepared: PreparedRun, attached: AttachedRequest | None, user_id: int | None
-) -> None:
+def _insert_run(prepared: PreparedRun, attached: AttachedRequest | None) -> None:
     start, query, request = prepared.start, prepared.start.query, prepared.request
-    keep = start.logging is Logging.EVERYTHING
+    keep = start.keeps_content
     execute(
         _INSERT_RUN,
         id=start.run_id,
@@ -263,7 +163,7 @@ def _insert_run(
         turn_id=attached and attached.turn_id,
         input_leaf_id=attached and attached.leaf_id,
         principal="" if start.logging is Logging.NOTHING else start.principal,
-        user_id=user_id,
+        user_id=prepared.user_id,
         provider=start.provider[:100],
         model=start.model[:200],
         params=dict(start.params) if keep else {},

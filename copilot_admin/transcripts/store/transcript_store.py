@@ -34,6 +34,7 @@ from copilot_admin.storage.errors import REFUSALS, DatabaseUnavailable
 from copilot_admin.storage.spool import SPOOL
 from copilot_admin.storage.sql import execute
 from copilot_admin.storage.writer import WRITER, Deadline, Writer
+from copilot_admin.transcripts.matching.requests import RunStart, prepare
 from copilot_admin.transcripts.store import end_rows, run_start
 from copilot_admin.transcripts.store.recorder import (
     Ending,
@@ -43,7 +44,7 @@ from copilot_admin.transcripts.store.recorder import (
     finalize,
     join_pieces,
 )
-from copilot_admin.transcripts.store.run_start import BOOT_ID, AcceptedRun, Rejection, RunStart
+from copilot_admin.transcripts.store.run_start import BOOT_ID, AcceptedRun, Rejection
 from protocol.json import JsonObject
 
 # Hashing and packing 32 kB needs about 0.5 ms; bigger requests are prepared in a thread.
@@ -89,9 +90,9 @@ class TranscriptStore:
     async def accept(self, start: RunStart) -> AcceptedRun:
         """Store conversation, messages, turn and run; they are committed when it returns."""
         if start.size <= MAX_INLINE_BYTES and not start.redaction.expressions:
-            prepared = run_start.prepare(start)
+            prepared = prepare(start)
         else:
-            prepared = await asyncio.to_thread(run_start.prepare, start)
+            prepared = await asyncio.to_thread(prepare, start)
         return await self._write(partial(run_start.accept, prepared))
 
     async def reject(self, rejections: Sequence[Rejection]) -> None:

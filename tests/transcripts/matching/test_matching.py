@@ -9,7 +9,8 @@ import pytest
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, Node, Run, Turn
 from copilot_admin.transcripts.matching import matching
-from copilot_admin.transcripts.store.run_start import accept, prepare
+from copilot_admin.transcripts.matching.requests import prepare
+from copilot_admin.transcripts.store.run_start import accept
 from protocol.models import AiMessage, CallMessage, Generation, Message
 from tests.polling import eventually
 from tests.transcripts.store.journaling import (

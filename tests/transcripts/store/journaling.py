@@ -11,10 +11,11 @@ from copilot_admin.agent.values.answer_request import Output
 from copilot_admin.agent.values.model_call import Finish, Usage
 from copilot_admin.copilots.end_users import AskingUser
 from copilot_admin.models import Conversation, CopilotVersion, Logging, Outcome, Run
+from copilot_admin.transcripts.matching.requests import RunStart, prepare
 from copilot_admin.transcripts.store.end_rows import finish
 from copilot_admin.transcripts.store.recorder import Ending, Recorder, RunEnd
 from copilot_admin.transcripts.store.rollups import count_finished_runs
-from copilot_admin.transcripts.store.run_start import AcceptedRun, RunStart, accept, prepare
+from copilot_admin.transcripts.store.run_start import AcceptedRun, accept
 from protocol.events import FunctionCall, MessageChunk
 from protocol.models import (
     AiMessage,

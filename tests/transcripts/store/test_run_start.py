@@ -13,13 +13,13 @@ from copilot_admin.agent.values.answer_request import Memory, StoredTurn
 from copilot_admin.copilots.end_users import AskingUser, UserSource, hashed
 from copilot_admin.models import Blob, Conversation, DailyUsage, EndUser, Logging, Run
 from copilot_admin.transcripts.end_users import save_end_user
+from copilot_admin.transcripts.matching.requests import prepare
 from copilot_admin.transcripts.store.rollups import count_finished_runs
 from copilot_admin.transcripts.store.run_start import (
     BOOT_ID,
     LOOP_WINDOW,
     Rejection,
     accept,
-    prepare,
     reject,
 )
 from protocol.events import FunctionCall
