@@ -155,7 +155,8 @@ class SendBuffer:
         Every generation accepts an empty chunk.
         """
         limit = PING_SECONDS if self._has_begun else FIRST_EVENT_SECONDS
-        if not self._is_holding and self._loop.time() - self._last_sent >= limit:
+        is_due = self._loop.time() - self._last_sent >= limit
+        if is_due and not (self._is_holding or self._is_readable):
             self._put(PING if self._has_begun else encode_chunk(""))
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from copilot_admin.agent.values.model_call import Finish
 from copilot_admin.copilots.user_tokens import UserIdDisclosure
 from copilot_admin.errors import ProviderBroke
 from copilot_admin.models import EventType, Outcome
+from copilot_admin.runs import run_output
 from copilot_admin.runs.query_context import signing_key
 from copilot_admin.runs.run import CHECKPOINT_SECONDS, NOT_STORED, RUNNING
 from copilot_admin.runs.run_output import FIRST_EVENT_SECONDS, PING_SECONDS, SendBuffer
@@ -173,3 +174,13 @@ def test_numbers_that_json_does_not_have_are_null():
 def test_an_event_that_the_dialect_lacks_says_nothing():
     step = StatusUpdate(message="step")
     assert written(lambda writer: writer.write_event(step), generation=Generation.ONE) == []
+
+
+def test_a_keepalive_is_not_repeated_before_it_is_read(monkeypatch):
+    monkeypatch.setattr(run_output, "FIRST_EVENT_SECONDS", 0)
+
+    def talk(writer: SendBuffer) -> None:
+        writer.send_keepalive()
+        writer.send_keepalive()
+
+    assert written(talk) == [encode_chunk("")]
