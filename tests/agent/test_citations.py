@@ -51,7 +51,7 @@ def file_item(name, text):
         for number, word in enumerate(text.split())
     )
     document = Document(name=name, pages=(DocumentPage(number=1, text=text, words=words),))
-    return FileItem(content=text, data_format={"filename": name}, document=document)
+    return FileItem(content=text, data_format={"filename": name}, found=document)
 
 
 def split_widget(value, **changes):

@@ -10,7 +10,7 @@ from typing import Any
 
 from copilot_admin.agent.client.widget_data import name_of
 from copilot_admin.agent.documents.document import Document
-from copilot_admin.agent.files.reading import FileItem, UnreadItem
+from copilot_admin.agent.files.reading import FileItem
 from copilot_admin.agent.llm.model_stream import stream_model
 from copilot_admin.agent.prompt.truncation import item_text
 from copilot_admin.agent.values.answer_request import AnswerRequest
@@ -238,9 +238,10 @@ def _documents_of(query: Query) -> Iterator[SourceDocument]:
 
 def _documents(data: SourceData, *, name: str, origin: DocumentOrigin) -> Iterator[SourceDocument]:
     for item in data.items:
-        if isinstance(item, FileItem):
+        found = item.found if isinstance(item, FileItem) else None
+        if isinstance(found, Document):
             filename = str(item.data_format.get("filename") or name)
-            yield source_document(item.document, name=filename)
-        elif isinstance(item, DataItem) and not isinstance(item, UnreadItem):
+            yield source_document(found, name=filename)
+        elif isinstance(item, DataItem) and not isinstance(found, str):
             # Unread or only linked content has no text to search.
             yield SourceDocument(name, origin, (("", item_text(item)),))

@@ -49,21 +49,9 @@ FileOutcome: TypeAlias = tuple[FileContent, FileRead]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileItem(DataItem):
-    """A file that was read; `content` is its text."""
+    """The item that replaces a file; `content` is its text, a mention, or the reason for neither."""
 
-    document: Document
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageItem(DataItem):
-    """An image for the model; `content` mentions it as text."""
-
-    picture: Picture
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadItem(DataItem):
-    """The item that replaces an unread file; `content` has the reason."""
+    found: FileContent
 
 
 async def _read_all(
@@ -161,18 +149,15 @@ async def with_files_read(
 
 
 def files_in(items: Iterable[object]) -> list[Document]:
-    return [item.document for item in items if isinstance(item, FileItem)]
+    found = (item.found for item in items if isinstance(item, FileItem))
+    return [content for content in found if isinstance(content, Document)]
 
 
 def pictures_in(results: Iterable[object]) -> list[Picture]:
     """Return the pictures in results of sources, in their order."""
-    pictures: list[Picture] = []
-    for result in results:
-        for item in result.items if isinstance(result, SourceData) else ():
-            match item:
-                case ImageItem(picture=content) | FileItem(document=content):
-                    pictures += pictures_of(content)
-    return pictures
+    items = (item for one in results if isinstance(one, SourceData) for item in one.items)
+    found = (item.found for item in items if isinstance(item, FileItem))
+    return [picture for content in found for picture in pictures_of(content)]
 
 
 def _refused_uploads(query: Query) -> Iterator[FileRead]:
@@ -242,23 +227,16 @@ def _make_item(item: DataItem | FileReference, content: FileContent) -> DataItem
     """Return the item that replaces a file."""
     name = item.data_format.get("filename")
     form = {**TEXT_FORM, **({"filename": name} if name else {})}
-    if isinstance(content, str):
-        return UnreadItem(content=content, data_format=form, citable=False)
-    if isinstance(content, Document):
-        is_object = item.data_format.get("data_type") == "object"  # such as a chart's rows
-        return FileItem(
-            content=content.text,
-            data_format=item.data_format if is_object else form,
-            citable=item.citable,
-            document=content,
-        )
-    size = f"{content.width} by {content.height} pixels"
-    return ImageItem(
-        content=f"[the image {content.name!r}, {size}: you are shown it]",
-        data_format=form,
-        citable=item.citable,
-        picture=content,
-    )
+    match content:
+        case Document(text=text):
+            if item.data_format.get("data_type") == "object":  # such as a chart's rows
+                form = {**item.data_format}
+        case Picture(name=name, width=width, height=height):
+            text = f"[the image {name!r}, {width} by {height} pixels: you are shown it]"
+        case _:
+            text = content
+    citable = item.citable and not isinstance(content, str)
+    return FileItem(content=text, data_format=form, citable=citable, found=content)
 
 
 def pictures_of(content: FileContent) -> Iterator[Picture]:

@@ -7,15 +7,14 @@ import json
 
 import pytest
 
+from copilot_admin.agent.documents.document import Document
 from copilot_admin.agent.fetching.egress import FetchFailed
 from copilot_admin.agent.files import base64_files
 from copilot_admin.agent.files import reading as files
-from copilot_admin.agent.files.pictures import read_picture
+from copilot_admin.agent.files.pictures import Picture, read_picture
 from copilot_admin.agent.files.reading import (
     TEXT_FORM,
     FileItem,
-    ImageItem,
-    UnreadItem,
     with_files_read,
 )
 from copilot_admin.agent.files.selection import FileRules
@@ -110,7 +109,7 @@ def test_what_only_builders_may_know_of_a_link_is_in_the_transcript_alone():
 )
 def test_a_file_in_base64_becomes_text_with_its_document(content):
     [found], [file] = read(item(content))
-    assert isinstance(found, FileItem)
+    assert isinstance(found.found, Document)
     assert found.content == f"[page 1]\n{SENTENCE}"
     assert found.data_format == {**TEXT_FORM, "filename": "report.pdf"}
     assert file.fault == ""
@@ -142,7 +141,7 @@ def test_what_is_behind_a_link_without_a_kind_is_known_by_its_content(form, told
     name = "https://files/report.pdf"  # without the signature
     assert file == FileRead(name=name, kind="json", size=len(ROWS), pages=1)
     [seen], _ = read(link(**form), fetch=behind(image()))
-    assert seen.picture.name == name
+    assert seen.found.name == name
     [unseen], [file] = read(link(**form), fetch=behind(image()), sees_images=False)
     assert unseen.content.startswith(f"[the image {name!r}, which is linked:")
     assert file.kind == "png"
@@ -151,7 +150,8 @@ def test_what_is_behind_a_link_without_a_kind_is_known_by_its_content(form, told
 def test_a_link_to_something_that_cannot_be_read_is_told():
     [found], [file] = read(link(data_type="MP3"), fetch=behind(b"ID3\x00\x01"))
     assert "no document of a known kind" in file.fault
-    assert found == UnreadItem(content=f"[{file.fault}]", data_format=TEXT_FORM, citable=False)
+    told = f"[{file.fault}]"
+    assert found == FileItem(content=told, data_format=TEXT_FORM, citable=False, found=told)
     assert file == FileRead(name="without a name (mp3)", kind="mp3", fault=file.fault)
 
 
@@ -244,11 +244,11 @@ def test_an_image_in_base64_or_linked_becomes_a_picture(kind):
     form = {**PICTURE, "data_type": kind}
     for one in (picture(**form), picture(f"data:image/png;base64,{base64(image())}"), link(**form)):
         [found], _ = read(one, fetch=behind(image()))
-        assert found == ImageItem(
+        assert found == FileItem(
             content=SHOWN,
             data_format={**TEXT_FORM, "filename": "chart.png"},
             citable=True,
-            picture=read_picture(image(), name="chart.png"),
+            found=read_picture(image(), name="chart.png"),
         )
 
 
@@ -261,7 +261,7 @@ def test_a_model_that_does_not_see_is_told_of_images_and_no_link_is_followed():
         f"[the image 'chart.png', 1.0 MB: {rule}",
         f"[the image 'chart.png', which is linked: {rule}",
     ]
-    assert not any(isinstance(one, ImageItem) or one.citable for one in found)
+    assert not any(isinstance(one.found, Picture) or one.citable for one in found)
 
 
 def test_pages_of_a_scan_are_shown_to_a_model_that_sees_and_else_the_user_is_told():
@@ -278,8 +278,8 @@ def test_of_too_many_images_the_oldest_are_left_out(monkeypatch):
     context = (ContextItem(name="Attached", data=SourceData((attached,))),)
     messages = HumanMessage("a"), result(old), HumanMessage("b"), result(new)
     found, facts = query_read(*messages, context=context)
-    assert isinstance(found.context[0].data.items[0], ImageItem)
-    assert isinstance(found.messages[3].data[0].items[0], ImageItem)
+    assert isinstance(found.context[0].data.items[0].found, Picture)
+    assert isinstance(found.messages[3].data[0].items[0].found, Picture)
     sentence = "The file 'chart.png' could not be read. The model is shown 2 newer images already."
     assert found.messages[1].data[0].items[0].content == f"[{sentence}]"
     pixels = [(one.pixels, one.fault) for one in facts]
