@@ -23,6 +23,7 @@ MIN_RAISED = 0.15  # of its base line above that of the others
 DESCENT = 0.21  # of a box below the base line, as Helvetica falls
 MIN_COLUMN_LINES = 4
 MIN_PROSE_WORDS = 4  # of a line; cells of tables have fewer
+MIN_WIDE_SHARE = 0.6  # of the width of a page: a line over more than one column
 MIN_PROSE_SHARE = 0.66  # of the words of a column
 MAX_ROW_GAP = 2.0  # heights of a line between lines of one cell, or of a column
 MAX_TABLE_ROW_GAP = 4.0  # the same between rows with several cells
@@ -213,17 +214,19 @@ def _order(segments: Sequence[_Segment]) -> str:
     """
     rows = _group_rows(segments)
     tables = _find_table_rows(rows)
-    prose = [row for row, is_table in zip(rows, tables, strict=True) if not is_table]
-    gutter = _find_gutter([one for row in prose for one in row])
+    gutter = _find_gutter(rows)
     if gutter is None:
-        return _write_rows(rows)
-    parts: list[str] = []
+        parts = _split_parts(rows)
+        if len(parts) == 1 or not any(map(_find_gutter, parts)):
+            return _write_rows(rows)
+        return "\n".join(_order([one for row in part for one in row]) for part in parts)
+    texts: list[str] = []
     sides: tuple[list[_Segment], list[_Segment]] = ([], [])
     table: list[Sequence[_Segment]] = []
 
     def end_band() -> None:
-        parts.extend(_order([*side]) for side in sides if side)
-        parts.extend([_write_rows(table)] if table else [])
+        texts.extend(_order([*side]) for side in sides if side)
+        texts.extend([_write_rows(table)] if table else [])
         for band in (*sides, table):
             band.clear()
 
@@ -239,7 +242,18 @@ def _order(segments: Sequence[_Segment]) -> str:
         for one in row:
             sides[one.x0 >= gutter].append(one)
     end_band()
-    return "\n".join(parts)
+    return "\n".join(texts)
+
+
+def _split_parts(rows: _Rows) -> list[_Rows]:
+    """Split a page where lines over most of its width begin or end."""
+    segments = [one for row in rows for one in row]
+    width = max(one.x1 for one in segments) - min(one.x0 for one in segments)
+
+    def is_wide(row: Sequence[_Segment]) -> bool:
+        return len(row) == 1 and row[0].x1 - row[0].x0 > MIN_WIDE_SHARE * width
+
+    return [list(part) for _, part in groupby(rows, key=is_wide)]
 
 
 def _group_rows(segments: Sequence[_Segment]) -> list[list[_Segment]]:
@@ -274,8 +288,11 @@ def _find_table_rows(rows: _Rows) -> list[bool]:
     return [is_row and (padded[index] or padded[index + 2]) for index, is_row in enumerate(found)]
 
 
-def _find_gutter(segments: Sequence[_Segment]) -> float | None:
+def _find_gutter(rows: _Rows) -> float | None:
     """Return the x of the gap between two columns of prose that the fewest lines cross, if any."""
+    tables = _find_table_rows(rows)
+    prose = [row for row, is_table in zip(rows, tables, strict=True) if not is_table]
+    segments = [one for row in prose for one in row]
     best, fewest = None, len(segments) // 4 + 1
     for gutter in sorted({one.x0 - 0.5 for one in segments}):
         left = [one for one in segments if one.x1 <= gutter]
