@@ -191,6 +191,7 @@ TEMPLATES = [
                 "django.templatetags.static",
                 "copilot_admin.templatetags.ca",
                 "copilot_admin.templatetags.components",
+                "copilot_admin.templatetags.controls",
             ],
             "context_processors": [
                 "django.template.context_processors.request",
