@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 import os
 from pathlib import Path
+import ssl
 from typing import Any
 
 from django import db
@@ -15,6 +16,7 @@ from copilot_admin.copilots.providers import key_problem
 from copilot_admin.models import Provider
 
 COMPONENTS = "components"  # checked by `serve` too
+CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 OTHERS = 0o077  # the permissions of everybody but the owner
 
 
@@ -51,6 +53,23 @@ def check_folders(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Che
         text = f"The keys in {keys} lie inside the data directory."
         hint = "A stolen backup of the data would contain the keys. Move the data."
         found.append(Error(text, hint=hint, id="copilot.E008"))
+    return found
+
+
+@register("files")
+def check_certificates(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Warn about files without certificates: OpenSSL ignores them and trusts no server."""
+    found: list[CheckMessage] = []
+    for name in CERTIFICATE_VARIABLES:
+        path = os.environ.get(name, "")
+        if not path or Path(path).is_dir():
+            continue
+        try:
+            ssl.create_default_context(cafile=path)
+        except OSError as error:
+            reason = "no certificates" if isinstance(error, ssl.SSLError) else error.strerror
+            hint = "Until it is fixed, no server with a certificate of its issuers is trusted."
+            found.append(Warning(f"{name}: {path}: {reason}.", hint=hint, id="copilot.W013"))
     return found
 
 

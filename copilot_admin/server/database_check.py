@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django import db
 from django.conf import settings
+from psycopg_pool import PoolTimeout
 
 from copilot_admin.config.databases import SQLITE
 from copilot_admin.config.logs import without_secrets
@@ -42,8 +43,23 @@ def describe_database_error(error: db.Error) -> str:
         advice = "Check DATABASE_URL, COPILOT_DATA_DIR and the free space of the disk."
     else:
         advice = "Check DATABASE_URL and that PostgreSQL is running."
-    message = " ".join(without_secrets(str(error)).split())
-    return f"The database cannot be used: {message.rstrip('.')}. {advice}"
+    message = " ".join(without_secrets(str(_find_reason(error))).split())
+    return f"The database cannot be used: {message.rstrip('.?')}. {advice}"
+
+
+def _find_reason(error: db.Error) -> db.Error:
+    """Return the error of a connection without the pool, which only says that it got none in time."""
+    if not isinstance(error.__cause__, PoolTimeout):
+        return error
+    direct = db.connection.copy()
+    direct.settings_dict["OPTIONS"].pop("pool", None)
+    try:
+        direct.ensure_connection()
+    except db.Error as reason:
+        return reason
+    finally:
+        direct.close()
+    return error
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """What `manage.py check` says, by number."""
 
+import certifi
 from django.core.checks import CheckMessage
 import pytest
 
@@ -31,6 +32,17 @@ def test_a_data_directory_open_to_others_is_a_warning(settings, tmp_path):
     settings.DATA_DIR = tmp_path
     tmp_path.chmod(0o755)
     assert _ids(checks.check_folders(None)) == ["copilot.W007"]
+
+
+@pytest.mark.parametrize("name", checks.CERTIFICATE_VARIABLES)
+def test_a_file_without_certificates_is_a_warning(name, monkeypatch, tmp_path):
+    for wrong in (tmp_path / "missing.pem", tmp_path / "empty.pem"):
+        monkeypatch.setenv(name, str(wrong))
+        assert _ids(checks.check_certificates(None)) == ["copilot.W013"]
+        (tmp_path / "empty.pem").touch()
+    for good in (certifi.where(), str(tmp_path), ""):
+        monkeypatch.setenv(name, good)
+        assert checks.check_certificates(None) == []
 
 
 def test_keys_inside_the_data_are_an_error(settings, tmp_path):

@@ -58,11 +58,11 @@ def test_a_database_with_an_old_schema_starts_no_server(monkeypatch):
         check_database()
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str, database_url: str = "") -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
         "COPILOT_DATA_DIR": str(folder),
-        "DATABASE_URL": "",
+        "DATABASE_URL": database_url,
         "DJANGO_SETTINGS_MODULE": "copilot_admin.settings",
     }
     return subprocess.run(
@@ -80,6 +80,12 @@ def test_a_command_reports_a_file_that_is_not_a_database_in_one_line(tmp_path, a
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "file is not a database" in done.stderr.splitlines()[-1]
+
+
+def test_a_server_that_does_not_answer_is_named_with_the_reason(tmp_path):
+    done = run(tmp_path, "serve", "--port", "0", database_url="postgres://u@127.0.0.1:9/n")
+    (line,) = done.stderr.splitlines()
+    assert (done.returncode, "port 9 failed: Connection refused" in line) == (1, True)
 
 
 HOLDER = """

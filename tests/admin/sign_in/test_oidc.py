@@ -106,8 +106,10 @@ def test_a_session_lasts_as_long_as_its_setting(provider, client, minutes, statu
     assert client.get("/admin/").status_code == status
 
 
-def test_a_provider_that_does_not_answer_leaves_the_password(client, settings):
-    settings.SSO = Provider("http://127.0.0.1:9").sign_in()
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9", "https://127.0.0.1:9"])
+def test_a_provider_that_does_not_answer_leaves_the_password(client, settings, monkeypatch, url):
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/missing.pem")  # read for https
+    settings.SSO = Provider(url).sign_in()
     answer = client.get(reverse("sso_start"))
     assert answer.status_code == 503
     assert reverse("account_login") in answer.text
