@@ -199,7 +199,7 @@ class Egress:
             async for part in response.content.iter_any():
                 body += part
                 self._check_size(len(body))
-            return bytes(body)
+            return _in_utf8(bytes(body), response)
 
     def _check_size(self, size: int) -> None:
         if size > self._most_bytes:
@@ -236,6 +236,19 @@ class Egress:
         address = address_of(text)
         allowed = address is not None and any(address in one for one in self._networks)
         return is_public(text) or host.lower() in self._hosts or allowed
+
+
+def _in_utf8(body: bytes, response: ClientResponse) -> bytes:
+    """Return a text as UTF-8 if only its header names another encoding."""
+    is_named = b"charset=" in body[:2048].lower()
+    if response.charset is None or is_named or not response.content_type.startswith("text/"):
+        return body
+    with suppress(UnicodeError):
+        body.decode()
+        return body
+    with suppress(UnicodeError, LookupError):
+        return body.decode(response.charset).encode()
+    return body
 
 
 def find_proxy(url: str) -> str | None:

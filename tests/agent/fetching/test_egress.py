@@ -45,14 +45,28 @@ def refused(handler=None, **limits):
     return failed(handler, **limits).public
 
 
-def answering(status=200, body=b"%PDF", **headers):
+def answering(status=200, body=b"%PDF", type="application/pdf", **headers):
     async def handler(request, reply):
-        await reply.start(status, type="application/pdf", **headers)
+        await reply.start(status, type=type, **headers)
         if body:
             await reply.send(body)
         await reply.end()
 
     return handler
+
+
+@pytest.mark.parametrize(
+    ("type", "sent", "body"),
+    [
+        ("text/html; charset=gbk", "收入 1,200".encode("gbk"), "收入 1,200".encode()),
+        ("text/plain; charset=iso-8859-1", "Größe".encode(), "Größe".encode()),  # it is wrong
+        ("text/html; charset=unknown", b"Gr\xf6\xdfe", b"Gr\xf6\xdfe"),
+        ("text/html; charset=gbk", b"<meta charset=big5>\xa4\xa4", b"<meta charset=big5>\xa4\xa4"),
+        ("application/pdf; charset=gbk", b"%PDF \xca\xd5", b"%PDF \xca\xd5"),
+    ],
+)
+def test_an_encoding_that_only_the_header_names_counts(type, sent, body):
+    assert fetched(answering(body=sent, type=type)) == body
 
 
 @pytest.mark.parametrize("allowed", ["127.0.0.1", "127.0.0.0/8"])
