@@ -10,7 +10,12 @@ import re
 from charset_normalizer import from_bytes
 from striprtf.striprtf import rtf_to_text
 
-from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
+from copilot_admin.agent.documents.document import (
+    SUPERSCRIPTS,
+    DocumentPage,
+    Format,
+    UnreadableFile,
+)
 
 # Longer marks first: that of UTF-32 begins with that of UTF-16.
 _BYTE_ORDER_MARKS = {
@@ -27,6 +32,7 @@ _DECLARED = re.compile(rb"charset=[\"']?([A-Za-z0-9_.:-]{2,30})", re.IGNORECASE)
 _HIGH_LINES = re.compile(rb"[^\n]{0,200}[\x80-\xff][^\n]{0,200}")
 _HIGH = re.compile(rb"[\x80-\xff]")
 _LETTERS = re.compile(rb"[A-Za-z]")
+_SUPERSCRIPT = re.compile(r"(\\super(?:\\[a-z]+-?\d*)* ?)(\d+)")  # of RTF
 _CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 GUESSED = "[read as {encoding}, which is a guess: some letters may be wrong]"
 DAMAGED = "[{count} characters could not be read and stand as \ufffd]"
@@ -120,8 +126,13 @@ TEXT = Format(
 )
 
 
+def _write_superscript(found: re.Match[str]) -> str:
+    return found[1] + "".join(f"\\u{ord(one)}?" for one in found[2].translate(SUPERSCRIPTS))
+
+
 def _read_rtf(data: bytes) -> Iterator[DocumentPage]:
-    text = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
+    source = _SUPERSCRIPT.sub(_write_superscript, data.decode("latin-1"))
+    text = rtf_to_text(source, errors="replace")  # type: ignore[no-untyped-call]
     lines = (line.rstrip() for line in text.splitlines())
     yield DocumentPage(number=1, text="\n".join(lines).strip())
 
