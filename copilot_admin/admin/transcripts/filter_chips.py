@@ -52,7 +52,7 @@ def build_filter_menu(
         (
             group,
             [
-                (FILTERS[name].label, _url(params, **{EDIT: name}))
+                (FILTERS[name].label, list_url(params, **{EDIT: name}))
                 for name in names
                 if name not in filters.data and name != ALWAYS_SHOWN
             ],
@@ -85,13 +85,14 @@ def _build_chip(name: str, filters: TranscriptFilters, params: Mapping[str, str]
         "hint": kind.field.hint if isinstance(kind, TypedFilter) else "",
         "error": error,
         # Value, label and URL of those of a menu, or of suggestions for a text.
-        "options": [(one, label, _url(params, **{name: one})) for one, label in listed],
-        "remove_url": _url(params, **{name: ""}) if value else "",
+        "options": [(one, label, list_url(params, **{name: one})) for one, label in listed],
+        "remove_url": list_url(params, **{name: ""}) if value else "",
         "is_open": params.get(EDIT) == name,
     }
 
 
-def _url(params: Mapping[str, str], **changes: str) -> str:
+def list_url(params: Mapping[str, str], **changes: str) -> str:
+    """Return the query string of the first page with changed parameters."""
     kept = {**params, EDIT: "", "after": "", "before": "", **changes}
     return "?" + urlencode({name: value for name, value in kept.items() if value})
 

@@ -20,7 +20,12 @@ from copilot_admin.admin.transcripts.columns import (
     prefetch_details,
 )
 from copilot_admin.admin.transcripts.facts import series_of
-from copilot_admin.admin.transcripts.filter_chips import EDIT, build_chips, build_filter_menu
+from copilot_admin.admin.transcripts.filter_chips import (
+    EDIT,
+    build_chips,
+    build_filter_menu,
+    list_url,
+)
 from copilot_admin.admin.transcripts.pages import (
     FOLDER,
     LIST,
@@ -217,25 +222,22 @@ def _build_tabs(
 def _build_sorts(params: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Return the URL that sorts by a column or turns its order, and the icon of its order, by key."""
     current = params.get(SORT_PARAMETER, "")
-    kept = {k: v for k, v in params.items() if v and k not in (AFTER, BEFORE, EDIT, SORT_PARAMETER)}
     sorts = {}
     for name, (newest, oldest) in SORTS.items():
         value = oldest if current == newest else newest
-        url = "?" + urlencode({**kept, **({SORT_PARAMETER: value} if value else {})})
         icon = {newest: "arrow-down", oldest: "arrow-up"}.get(current, "")
         title = _("Oldest first") if value == oldest else _("Newest first")
-        sorts[name] = {"url": url, "icon": icon, "title": title}
+        sorts[name] = {"url": list_url(params, sort=value), "icon": icon, "title": title}
     return sorts
 
 
 def _pager(params: Mapping[str, str], page: ListPage) -> Mapping[str, str]:
-    kept = {k: v for k, v in params.items() if v and k not in (AFTER, BEFORE, EDIT)}
     urls: dict[str, str] = {}
     rows = [row for row in page.rows if row.pk not in page.named]
     if page.has_previous:
-        urls["previous"] = "?" + urlencode({**kept, BEFORE: str(RowKey.of(rows[0]))})
+        urls["previous"] = list_url(params, before=str(RowKey.of(rows[0])))
     if page.has_next:
-        urls["next"] = "?" + urlencode({**kept, AFTER: str(RowKey.of(rows[-1]))})
+        urls["next"] = list_url(params, after=str(RowKey.of(rows[-1])))
     return urls
 
 

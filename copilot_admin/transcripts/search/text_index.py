@@ -176,13 +176,12 @@ def beginning_of(column: str) -> Left:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchQuery:
-    """Normalized phrases, all of which a turn must have; or ids. `is_cut` beyond the limits."""
+    """Normalized phrases, all of which a turn must have; or ids."""
 
     phrases: tuple[str, ...] = ()
     trace_id: str = ""
     run_id: UUID | None = None
     number: int | None = None
-    is_cut: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.phrases or self.trace_id)
@@ -203,7 +202,6 @@ def parse_search(text: str) -> SearchQuery:
         trace_id=whole,
         run_id=_parse_uuid(whole),
         number=_parse_number(whole),
-        is_cut=len(phrases) > MAX_PHRASES or len(whole) < len(text.replace("\0", "").strip()),
     )
 
 
