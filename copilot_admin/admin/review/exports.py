@@ -25,7 +25,7 @@ from django.utils.translation import gettext_lazy
 
 from copilot_admin.admin.common.base import ReadOnlyAdmin, number_in, post_only
 from copilot_admin.admin.site.site import site
-from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
+from copilot_admin.admin.transcripts.list_page import reject_unknown
 from copilot_admin.admin.transcripts.pages import LIST
 from copilot_admin.audit.recording import hide_personal_filters
 from copilot_admin.errors import ConfigurationError
@@ -109,8 +109,8 @@ class ExportAdmin(ReadOnlyAdmin[TranscriptExport]):
         if not self.has_add_permission(request):
             raise PermissionDenied
         filters = (request.POST or request.GET).get(LIST, "")
-        if unknown := find_unknown(read_query(filters)):
-            return unknown_filter_page(request, unknown)
+        if rejected := reject_unknown(request, read_query(filters)):
+            return rejected
         sent = request.POST if request.method == "POST" else None
         form = ExportForm(
             sent, initial={LIST: filters}, with_prompts=request.user.has_perm(PROMPTS)

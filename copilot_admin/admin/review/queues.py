@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.admin.common.base import BaseAdmin, number_in, post_only, row_action
 from copilot_admin.admin.common.widgets import chip
 from copilot_admin.admin.site.site import site
-from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
+from copilot_admin.admin.transcripts.list_page import reject_unknown
 from copilot_admin.admin.transcripts.pages import LIST
 from copilot_admin.admin.transcripts.review import redirect_to_next
 from copilot_admin.models import Action, Criterion, ReviewQueue
@@ -115,8 +115,8 @@ class QueueAdmin(BaseAdmin[ReviewQueue]):
         if not (self.has_add_permission(request) and request.user.has_perm(REVIEW)):
             raise PermissionDenied
         filters = (request.POST or request.GET).get(LIST, "")
-        if unknown := find_unknown(read_query(filters)):
-            return unknown_filter_page(request, unknown)
+        if rejected := reject_unknown(request, read_query(filters)):
+            return rejected
         listed = ConversationList(visible_conversations(request.user), read_query(filters))
         ids = listed.select_ids()
         form = QueueForm(request.POST or None, initial={LIST: filters})

@@ -70,8 +70,8 @@ NO_TURNS: Mapping[int, int | None] = {}
 
 def conversation_list(request: HttpRequest) -> HttpResponse:
     params = {name: value.strip() for name, value in request.GET.dict().items()}
-    if unknown := find_unknown(params):
-        return unknown_filter_page(request, unknown)
+    if rejected := reject_unknown(request, params):
+        return rejected
     listed = ConversationList(visible_conversations(request.user), params)
     page, is_too_slow = ListPage(), False
     try:
@@ -126,15 +126,15 @@ def row_view(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, f"{FOLDER}/list_row.html", {"row": row})
 
 
-def unknown_filter_page(request: HttpRequest, name: str) -> HttpResponse:
-    response = render_page(request, "unknown_filter.html", _("Unknown filter"), name=name)
+def reject_unknown(request: HttpRequest, query: Mapping[str, str]) -> HttpResponse | None:
+    """Return a page about a parameter that the list doesn't know; None if there is none."""
+    unknown = query.keys() - FILTERS.keys() - OTHER_PARAMETERS
+    if not unknown:
+        return None
+    title = _("Unknown filter")
+    response = render_page(request, "unknown_filter.html", title, name=min(unknown))
     response.status_code = 400
     return response
-
-
-def find_unknown(query: Mapping[str, str]) -> str:
-    """Return the first parameter that the list doesn't know; "" if there is none."""
-    return min(query.keys() - FILTERS.keys() - OTHER_PARAMETERS, default="")
 
 
 def _build_rows(

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from copilot_admin.admin.transcripts.columns import COLUMNS, COLUMNS_COOKIE
-from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
+from copilot_admin.admin.transcripts.list_page import reject_unknown
 from copilot_admin.admin.transcripts.pages import LIST
 from copilot_admin.copilots.config_types import remove_bidi_controls
 from copilot_admin.models import SavedView
@@ -41,8 +41,8 @@ def choose_columns_view(request: HttpRequest) -> HttpResponse:
 def save_view_view(request: HttpRequest) -> HttpResponse:
     """Save a view, in place of an own one with this name."""
     given = read_query(request.POST.get("query", ""))
-    if unknown := find_unknown(given):
-        return unknown_filter_page(request, unknown)
+    if rejected := reject_unknown(request, given):
+        return rejected
     query = normalize_query(given)
     name, error = _read_name(request)
     if not error and not query:

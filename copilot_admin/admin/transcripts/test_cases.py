@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from copilot_admin.accounts.members import is_reachable, reachable
-from copilot_admin.admin.transcripts.list_page import find_unknown, unknown_filter_page
+from copilot_admin.admin.transcripts.list_page import reject_unknown
 from copilot_admin.admin.transcripts.pages import LIST, load_conversation, read_context, render_page
 from copilot_admin.audit.recording import Actor, Subject, record
 from copilot_admin.copilots.config_types import remove_bidi_controls
@@ -58,8 +58,8 @@ def save_turn_view(request: HttpRequest, pk: int, turn: int) -> HttpResponse:
 def save_turns_view(request: HttpRequest) -> HttpResponse:
     sent = request.POST if request.method == "POST" else request.GET
     filters, only_bad = sent.get(LIST, ""), sent.get("which") == ONLY_BAD
-    if unknown := find_unknown(read_query(filters)):
-        return unknown_filter_page(request, unknown)
+    if rejected := reject_unknown(request, read_query(filters)):
+        return rejected
     conversations = _select(request, filters)
     turns = select_turns(conversations, only_bad=only_bad)
     context: dict[str, Any] = {
