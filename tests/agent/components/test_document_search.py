@@ -120,6 +120,7 @@ def test_every_document_has_a_name_of_its_own_on_one_line():
         ("status losses press", ["status", "losse", "press"]),
         ("its gas is", ["its", "gas", "is"]),
         ("３月", ["3", "月"]),
+        ("4410¹ in", ["4410", "in"]),
         ("銀行口座", ["銀行", "行口", "口座"]),
         ("A株とB", ["a", "株と", "b"]),
         ("매출 증가", ["매출", "증가"]),
