@@ -19,7 +19,7 @@ from copilot_admin.agent.image_filter import ImageFilter
 from copilot_admin.agent.llm.finish_reasons import truncation
 from copilot_admin.agent.llm.model_choice import choose_model, suggest_questions, wants_suggestions
 from copilot_admin.agent.llm.model_stream import stream_model
-from copilot_admin.agent.response_writer import steps_before_call
+from copilot_admin.agent.response_writer import ResponseWriter
 from copilot_admin.agent.server_tools import ServerTools
 from copilot_admin.agent.step import Step
 from copilot_admin.agent.values.answer_request import (
@@ -75,9 +75,7 @@ async def _answer(request: AnswerRequest, send: Send) -> None:
     plan = plan_data(request.spec, query=query, stored_turn=stored_turn)
     if plan.fetch is not None:
         data_call = data_call_event(plan.fetch, request=request)
-        begins = plan.budget.in_all == 0
-        for update in steps_before_call(data_call, request, begins=begins):
-            send(update)
+        ResponseWriter(request, send, plan=plan, problems=()).write_before_call(data_call)
         send(data_call)
         return
 

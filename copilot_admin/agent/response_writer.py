@@ -1,12 +1,11 @@
 """Events of one step: text, reasoning, warnings, and the builder's status updates."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 
 from copilot_admin.agent.client.widget_data import DataPlan, name_of
 from copilot_admin.agent.values.answer_request import AnswerRequest
-from copilot_admin.agent.values.spec import CopilotSpec, StepPlace
+from copilot_admin.agent.values.spec import StepPlace
 from copilot_admin.agent.values.turn import fetched_in_turn, widgets_of
 from protocol.events import Event, FunctionCall, MessageChunk, StatusLevel, StatusUpdate
 from protocol.functions import WIDGET_DATA_FUNCTIONS, data_sources
@@ -28,33 +27,6 @@ def warning_events(sentence: str) -> tuple[Event, ...]:
     clients delete the last question and answer on it.
     """
     return (StatusUpdate(message=sentence, level=StatusLevel.WARNING), MessageChunk(sentence))
-
-
-def steps_before_call(
-    call: FunctionCall, request: AnswerRequest, *, begins: bool
-) -> Iterator[StatusUpdate]:
-    """Yield the builder's status updates before a client call.
-
-    `begins`: the question has no visible output yet, in this step or an earlier one.
-    """
-    if begins:
-        yield from fixed_steps(request.spec, StepPlace.START)
-    if call.function not in WIDGET_DATA_FUNCTIONS:
-        return
-    sources = data_sources(call.input_arguments)
-    found = zip(sources, widgets_of(sources, widgets=request.query.widgets), strict=True)
-    names = [name_of(widget) if widget else source.id for source, widget in found]
-    more = len(names) - MAX_NAMES
-    listed = ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
-    for step in fixed_steps(request.spec, StepPlace.FETCH):
-        yield replace(step, message=f"{step.message.rstrip(' .:…')}: {listed}")
-
-
-def fixed_steps(spec: CopilotSpec, place: StepPlace) -> Iterator[StatusUpdate]:
-    for step in spec.steps if spec.show_steps else ():
-        if step.at is place:
-            details = (step.details,) if step.details else ()
-            yield StatusUpdate(message=step.message, level=step.type, details=details)
 
 
 class ResponseWriter:
@@ -145,11 +117,26 @@ class ResponseWriter:
     def write_before_call(self, call: FunctionCall) -> None:
         """Send status updates before a client call; never text."""
         if self._begins and not self._is_open:
-            self._send_all(fixed_steps(self._spec, StepPlace.START))
+            self.write_steps(StepPlace.START)
         self._show_reasoning()
-        self._send_all(steps_before_call(call, self._request, begins=False))
+        if call.function in WIDGET_DATA_FUNCTIONS:
+            sources = data_sources(call.input_arguments)
+            widgets = widgets_of(sources, widgets=self._request.query.widgets)
+            found = zip(sources, widgets, strict=True)
+            names = [name_of(widget) if widget else source.id for source, widget in found]
+            more = len(names) - MAX_NAMES
+            listed = ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+            self.write_steps(StepPlace.FETCH, about=listed)
         for sentence in self._deferred:
             self._send(StatusUpdate(message=sentence, level=StatusLevel.WARNING))
+
+    def write_steps(self, place: StepPlace, *, about: str = "") -> None:
+        """Send the builder's status updates for a place; `about` follows their messages."""
+        for step in self._spec.steps if self._spec.show_steps else ():
+            if step.at is place:
+                details = (step.details,) if step.details else ()
+                message = f"{step.message.rstrip(' .:…')}: {about}" if about else step.message
+                self._send(StatusUpdate(message=message, level=step.type, details=details))
 
     def warn(self, sentence: str) -> None:
         self.write(self._release())
@@ -202,10 +189,10 @@ class ResponseWriter:
             return
         self._is_open = True
         if self._begins:
-            self._send_all(fixed_steps(self._spec, StepPlace.START))
+            self.write_steps(StepPlace.START)
         query = self._request.query
         if any(isinstance(one.result, SourceData) for one in fetched_in_turn(query)):
-            self._send_all(fixed_steps(self._spec, StepPlace.READ))
+            self.write_steps(StepPlace.READ)
         for problem in self._problems:
             if query.generation is Generation.ONE:
                 self._send(MessageChunk(f"{problem}\n\n"))

@@ -20,7 +20,7 @@ from copilot_admin.agent.llm.finish_reasons import (
     truncation,
 )
 from copilot_admin.agent.prompt.conversation import model_messages
-from copilot_admin.agent.response_writer import GAP, ResponseWriter, fixed_steps
+from copilot_admin.agent.response_writer import GAP, ResponseWriter
 from copilot_admin.agent.server_tools import ServerTools, ToolOutput
 from copilot_admin.agent.text import join_names, quote
 from copilot_admin.agent.tools.tool import Mistakes, ToolMistake, ToolResult, repeatable
@@ -261,8 +261,7 @@ class Step:
         for event in await self._collect_citations():
             self._send(event)
         if is_whole:  # a status such as "Answering complete!" would be false
-            for status in fixed_steps(self._request.spec, StepPlace.END):
-                self._send(status)
+            self.writer.write_steps(StepPlace.END)
         return finish
 
     async def _collect_citations(self) -> Sequence[Event]:
