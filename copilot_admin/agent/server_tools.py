@@ -1,6 +1,6 @@
 """Tools of a model that run on the server: the tools and components of a copilot."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 import json
 from typing import Any, TypeAlias
@@ -98,9 +98,15 @@ class ServerTools:
             raise ToolMistake(error.public) from error
         except ComponentError as error:
             is_refused = isinstance(error, BadArguments)
-        for closing in _closing(run, events, title=title):
-            show(closing)
+        for event in events.end():
+            show(event)
         self.citations += events.citations.values()
+        for used in run.usage:
+            read, written = used["prompt_tokens"], used["completion_tokens"]
+            show(Usage(input_tokens=read, output_tokens=written, model=used["name"]))
+        if run.error:
+            text = f"{title} failed: {run.error}"
+            show(StatusUpdate(message=text, level=StatusLevel.WARNING))
         result = result_text(run)
         show(_record_call(run, result))
         if is_refused and not run.outputs:  # another attempt may succeed, but attempts are limited
@@ -117,18 +123,6 @@ def title_of(name: str) -> str:
     """Return a component's name for people: "Table analyst"."""
     words = name.replace("_", " ").replace("-", " ").strip()
     return words[:1].upper() + words[1:]
-
-
-def _closing(run: ComponentRun, events: ComponentEvents, *, title: str) -> Iterator[ToolOutput]:
-    yield from events.end()
-    for usage in run.usage:
-        yield Usage(
-            input_tokens=usage["prompt_tokens"],
-            output_tokens=usage["completion_tokens"],
-            model=usage["name"],
-        )
-    if run.error:
-        yield StatusUpdate(message=f"{title} failed: {run.error}", level=StatusLevel.WARNING)
 
 
 def _parse_arguments(call: ToolCall) -> JsonObject:
