@@ -40,10 +40,12 @@ class Command(SanitizedCommand):
         new.add_argument("template", metavar="TEMPLATE", help="name in `copilots templates`")
         new.add_argument("--slug", required=True, metavar="SLUG", help="of the new copilot")
         new.add_argument(
-            "--provider", metavar="NAME", help="default: the only one, or the demo model"
+            "--provider",
+            metavar="NAME",
+            help="default: the newest with a known chat model, else the demo model",
         )
         new.add_argument(
-            "--model", default="", metavar="ID", help="required, except for the demo model"
+            "--model", default="", metavar="ID", help="default: the one last used, or a chat model"
         )
         new.add_argument("--switched-model", default="", metavar="ID", help="while a control is on")
         new.add_argument("--switched-provider", default="", metavar="NAME", help="of that model")

@@ -26,7 +26,7 @@ def parse_last_day(text: str) -> datetime:
 
 
 class Command(SanitizedCommand):
-    help = "Create an endpoint key, and write it to standard output, once."
+    help = "Create an API key, and write it to standard output, once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         create = parser.add_subparsers(dest="action", required=True).add_parser("create")
