@@ -278,14 +278,15 @@ def test_the_preview_is_drawn_from_what_is_typed_and_stores_nothing(builder: Cli
 def test_an_autosave_answers_with_the_new_state_of_the_page(builder: Client) -> None:
     copilot = make_published(system_prompt="Old")
     values = read_form(builder, url_of(copilot), form_id=FORM)
-    sent = {**values, "system_prompt": "New", AUTOSAVE: "1"}
+    sent = {**values, "name": "Renamed", "system_prompt": "New", AUTOSAVE: "1"}
     saved = builder.post(url_of(copilot), sent)
     copilot.refresh_from_db()
     assert copilot.system_prompt == "New"
     page = saved.content.decode()
     assert 'id="saved-at"' in page
     assert f'name="seen" id="id_seen" value="{copilot.updated_at.isoformat()}"' in page
-    assert 'data-changes="1"' in page
+    assert 'data-changes="2"' in page
+    assert ">Renamed</h1>" in page
     for name in ("compare", "discard"):
         assert f'href="{reverse(f"admin:copilot_admin_copilot_{name}", args=[copilot.pk])}"' in page
     assert "<html" not in page
