@@ -84,7 +84,7 @@ def match_among(rows: "QuerySet[Any]", column: str) -> Q:
 
 
 def match_callers(text: str) -> Q | None:
-    number = _parse_integer(text.removeprefix("key:"))
+    number = parse_integer(text.removeprefix("key:"))
     is_known = text == "anonymous" or number is not None
     return Q(principal=text if number is None else f"key:{number}") if is_known else None
 
@@ -96,7 +96,7 @@ def match_days(text: str) -> Q | None:
 
 def by_number(match: Callable[[int], Q]) -> Callable[[str], Q | None]:
     """Return a filter by number, which matches nothing for other text."""
-    return lambda text: None if (number := _parse_integer(text)) is None else match(number)
+    return lambda text: None if (number := parse_integer(text)) is None else match(number)
 
 
 def match_runs(run: Q) -> Q:
@@ -127,13 +127,14 @@ def match_reasons(text: str) -> Q:
 
 
 def match_ids(text: str) -> Q:
-    numbers = map(_parse_integer, text.split(",")[:MAX_CHOICES])
+    numbers = map(parse_integer, text.split(",")[:MAX_CHOICES])
     return Q(pk__in=[number for number in numbers if number is not None])
 
 
-def _parse_integer(text: str) -> int | None:
-    is_number = text.isascii() and text.isdecimal() and len(text) <= 10
-    return int(text) if is_number and int(text) <= MAX_INTEGER else None
+def parse_integer(text: str, most: int = MAX_INTEGER) -> int | None:
+    """Return a number of a URL; None for other text, or if it is too large."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= 19
+    return int(text) if is_number and int(text) <= most else None
 
 
 def midnight(day: date) -> datetime:

@@ -16,11 +16,11 @@ from copilot_admin.copilots.names import tagged
 from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
 from copilot_admin.transcripts.access import VIEW, readable_copilots
-from copilot_admin.transcripts.filters import find_users
+from copilot_admin.transcripts.filters import find_users, parse_integer
+from copilot_admin.transcripts.search.text_index import MAX_ID
 
 CONVERSATIONS = "admin:copilot_admin_conversation_changelist"
 PERIOD_NAMES = ("days", "since", "until", "by")
-MAX_VERSION = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def read_scope(
     readable, unknown = readable_copilots(user), []
     rows, copilot = readable, None
     if text := texts["copilot"]:
-        wanted = Q(slug=text) | Q(name__iexact=text) | Q(pk=_read_number(text, 10**18))
+        wanted = Q(slug=text) | Q(name__iexact=text) | Q(pk=parse_integer(text, MAX_ID))
         copilot = rows.filter(wanted).order_by("pk").first()
         rows = rows.filter(pk=copilot.pk) if copilot else rows.none()
         unknown += [] if copilot else [text]
@@ -84,7 +84,7 @@ def read_scope(
     is_limited = bool(text or tag) or not user.has_perm(VIEW)
     users = find_users(texts["user"]) if texts["user"] else None
     unknown += [texts["user"]] if users == [] else []
-    version = _read_number(texts["version"], MAX_VERSION) if copilot else None
+    version = parse_integer(texts["version"]) if copilot else None
     period = read_period(texts, at=at)
     return AnalyticsScope(
         period=period,
@@ -106,11 +106,6 @@ def read_scope(
         unknown=tuple(unknown),
         readable=readable,
     )
-
-
-def _read_number(text: str, most: int) -> int | None:
-    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else most + 1
-    return number if number <= most else None
 
 
 def _period_names(period: Period) -> dict[str, str]:

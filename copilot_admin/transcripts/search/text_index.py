@@ -17,6 +17,7 @@ from copilot_admin.models import NodeKind, NodeRole, Run, TurnText
 from copilot_admin.storage.errors import TooSlowError, time_limit
 from copilot_admin.storage.search_text import normalize
 from copilot_admin.storage.sql import execute, fetch_row
+from copilot_admin.transcripts.filters import parse_integer
 
 SQLITE_INDEX = "copilot_admin_turntext_trigrams"
 MAX_TRIGRAMS = 40  # of a phrase; more hardly narrow the result
@@ -201,7 +202,7 @@ def parse_search(text: str) -> SearchQuery:
         phrases=phrases[:MAX_PHRASES],
         trace_id=whole,
         run_id=_parse_uuid(whole),
-        number=_parse_number(whole),
+        number=parse_integer(whole.removeprefix("#"), MAX_ID),
     )
 
 
@@ -218,10 +219,3 @@ def _parse_uuid(text: str) -> UUID | None:
         return UUID(text) if len(text) >= 32 else None
     except ValueError:
         return None
-
-
-def _parse_number(text: str) -> int | None:
-    digits = text.removeprefix("#")
-    if not (digits.isascii() and digits.isdecimal() and len(digits) <= 19):
-        return None
-    return number if (number := int(digits)) <= MAX_ID else None
