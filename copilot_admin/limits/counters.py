@@ -70,9 +70,12 @@ class LimitRedis:
                 logger.error("Redis does not answer (%s): %s", reason, REDIS_AWAY)  # noqa: TRY400
             raise RedisUnavailable from None
 
-    async def reconnect(self) -> None:
-        """Use Redis again if it answers; a periodic task."""
+    async def check(self) -> None:
+        """Notice that Redis is away, or use it again if it answers; a periodic task."""
         if not self.problem:
+            with suppress(RedisUnavailable):
+                async with self.connect() as redis:
+                    await redis.ping()
             return
         with suppress(RedisError, OSError, ValueError):
             async with asyncio.timeout(REDIS_TIMEOUT_SECONDS):

@@ -138,7 +138,7 @@ PERIODIC_TASKS: tuple[PeriodicTask, ...] = (
     PeriodicTask("end orphaned runs", end_orphaned_runs),
     PeriodicTask("store spooled runs", _on_writer(replay_spool)),
     PeriodicTask("count finished runs", _count_finished_runs),
-    PeriodicTask("reconnect Redis", LIMIT_REDIS.reconnect),
+    PeriodicTask("check Redis", LIMIT_REDIS.check),
     PeriodicTask("renew concurrency slots", SLOTS.renew),
     PeriodicTask("store rejections", REJECTIONS.store),
     PeriodicTask("store rejected requests", REJECTED_RUNS.store),

@@ -127,17 +127,26 @@ def test_each_worker_counts_alone_while_redis_is_away(caplog, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize(("url", "problem"), [(NOWHERE, REDIS_AWAY), ("", "")])
+def test_a_server_without_requests_notices_that_redis_is_away(url, problem):
+    async def scenario(worker: Worker) -> None:
+        await worker.redis.check()
+        assert worker.redis.problem == problem
+
+    run(scenario, url)
+
+
 @pytest.mark.redis
 def test_redis_is_used_again_when_it_answers(patient, caplog):
     caplog.set_level(logging.WARNING, "copilot_admin.limits.counters")
 
     async def scenario(worker: Worker) -> None:
         await worker.acquire("a")
-        await worker.redis.reconnect()
+        await worker.redis.check()
         assert worker.redis.problem == REDIS_AWAY
         worker.redis.url = REDIS_URL
         await worker.redis.close()
-        await worker.redis.reconnect()
+        await worker.redis.check()
         assert worker.redis.problem == ""
         assert await worker.acquire("b", make_fresh_rule(concurrent=2))
 
