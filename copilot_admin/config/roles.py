@@ -31,7 +31,7 @@ class RoleRights:
 
 ROLES: Mapping[Role, RoleRights] = {
     Role.AUDITORS: RoleRights(
-        description=_("Read everything, including the audit trail. Change nothing."),
+        description=_("Read everything, including the audit log. Change nothing."),
         permissions=_permissions(
             "view_auditentry view_copilot reach_every_copilot view_provider view_modelprice "
             "view_endpointkey view_conversation view_componentcall view_reviewqueue "
@@ -68,7 +68,7 @@ ROLES: Mapping[Role, RoleRights] = {
         ),
     ),
     Role.PUBLISHERS: RoleRights(
-        description=_("Read copilots, publish them and switch them on."),
+        description=_("Read, publish and enable copilots."),
         permissions=_permissions("view_copilot publish_copilot"),
     ),
     Role.REVIEWERS: RoleRights(

@@ -111,8 +111,8 @@ class Migration(migrations.Migration):
         ], options={
             'verbose_name': 'copilot', 'verbose_name_plural': 'copilots', 'ordering': ['name'],
             'permissions': [
-                ('publish_copilot', 'Can publish copilots and switch them on'),
-                ('reach_every_copilot', 'Can work on copilots of which others are members'),
+                ('publish_copilot', 'Can publish and enable copilots'),
+                ('reach_every_copilot', 'Can edit copilots without being a member'),
             ],
             'constraints': [
                 models.UniqueConstraint(Lower('name'), name='copilot_name_unique', violation_error_message='Another copilot has this name.'),
@@ -624,7 +624,7 @@ class Migration(migrations.Migration):
             ('released_by_name', models.CharField(blank=True, max_length=150)),
         ], options={
             'verbose_name': 'legal hold', 'verbose_name_plural': 'legal holds', 'ordering': ['-id'], 'default_permissions': (),
-            'permissions': [('hold_data', 'Can place and release legal holds, and see what is removed')],
+            'permissions': [('hold_data', 'Can place and release legal holds, and see deletions')],
             'indexes': [models.Index(condition=models.Q(('released_at', None)), fields=['id'], name='hold_in_force')],
         }),
         table('Verdict', [
@@ -708,7 +708,7 @@ class Migration(migrations.Migration):
             'verbose_name': 'removal', 'verbose_name_plural': 'removals', 'ordering': ['-id'], 'default_permissions': (),
             'permissions': [
                 ('erase_data', 'Can erase conversations, users, callers and periods'),
-                ('watch_background', 'Can see and stop what runs in the background'),
+                ('watch_background', 'Can see and stop background jobs'),
             ],
             'indexes': [models.Index(condition=models.Q(('state', 'done'), _negated=True), fields=['moved_at'], name='removal_unfinished')],
             'constraints': [models.UniqueConstraint(condition=models.Q(('cause', 'retention')), fields=('copilot', 'day'), name='removal_of_night_once')],

@@ -211,8 +211,8 @@ class Copilot(models.Model):
         verbose_name_plural = _("copilots")
         ordering = ["name"]
         permissions = [
-            ("publish_copilot", _("Can publish copilots and switch them on")),
-            ("reach_every_copilot", _("Can work on copilots of which others are members")),
+            ("publish_copilot", _("Can publish and enable copilots")),
+            ("reach_every_copilot", _("Can edit copilots without being a member")),
         ]
         constraints = [
             models.UniqueConstraint(

@@ -72,7 +72,7 @@ class Removal(ScopeColumns):
         default_permissions = ()
         permissions = [
             ("erase_data", "Can erase conversations, users, callers and periods"),
-            ("watch_background", "Can see and stop what runs in the background"),
+            ("watch_background", "Can see and stop background jobs"),
         ]
         indexes = [index("removal_unfinished", "moved_at", ~Q(state="done"))]
         constraints = [unique("removal_of_night_once", "copilot day", Q(cause="retention"))]
@@ -98,7 +98,7 @@ class LegalHold(ScopeColumns):
         verbose_name_plural = _("legal holds")
         ordering = ["-id"]
         default_permissions = ()
-        permissions = [("hold_data", "Can place and release legal holds, and see what is removed")]
+        permissions = [("hold_data", "Can place and release legal holds, and see deletions")]
         indexes = [index("hold_in_force", "id", Q(released_at=None))]
 
 
