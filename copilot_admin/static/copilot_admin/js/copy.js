@@ -12,6 +12,6 @@ for (const button of document.querySelectorAll("[data-ca-copy]")) {
     }
     button.focus({ preventScroll: true }); // what is selected has taken the focus
     button.querySelector("span").textContent = button.dataset.done;
-    document.querySelector("[data-ca-copied]").textContent = button.dataset.done;
+    button.parentElement.querySelector("[data-ca-copied]").textContent = button.dataset.done;
   });
 }

@@ -114,13 +114,3 @@ document.addEventListener("htmx:afterOnLoad", ({ detail }) => {
     toast.replaceChildren();
   }
 });
-
-// ---- Copy buttons next to a read-only field ----
-
-for (const button of document.querySelectorAll("[data-ca-copy-field]")) {
-  button.hidden = !navigator.clipboard;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.previousElementSibling.value);
-    button.querySelector("span").textContent = button.dataset.done;
-  });
-}
