@@ -80,7 +80,7 @@ def make_published(**changes: Any) -> Copilot:
 def make_key(
     name: str = "Desk", *, copilots: tuple[Copilot, ...] = (), expires_at: datetime | None = None
 ) -> tuple[EndpointKey, str]:
-    """An endpoint key and its text; for every copilot unless some are given."""
+    """An API key and its text; for every copilot unless some are given."""
     key, text = EndpointKey.issue(name, expires_at=expires_at)
     key.limit_to(copilots)
     return key, text

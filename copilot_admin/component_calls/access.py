@@ -1,4 +1,4 @@
-"""Access of endpoint keys to components.
+"""Access of API keys to components.
 
 A key for every copilot may call every component. A key for some copilots may call what is switched on
 in their published versions. A call has the model and settings of one of these copilots.
@@ -33,7 +33,7 @@ def identify_with_key(key: str | None, user: AskingUser | None = None) -> Caller
     check_user(caller)
     if caller.key_id is None:
         raise Unauthorized(
-            "Components need an endpoint key. Send it as 'Authorization: Bearer KEY' or "
+            "Components need an API key. Send it as 'Authorization: Bearer KEY' or "
             "'X-API-Key: KEY'."
         )
     return caller

@@ -1,4 +1,4 @@
-"""Authentication of callers: endpoint keys, trial passes and tokens of users."""
+"""Authentication of callers: API keys, trial passes and tokens of users."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from copilot_admin.models.conversations import PLAYGROUND
 
 ANONYMOUS = "anonymous"
 TRIAL_PASS_SECONDS = 60  # from the press of a button to the request; the answer may take longer
-_TRIAL_START = "trial_"  # no endpoint key begins like this
+_TRIAL_START = "trial_"  # no API key begins like this
 _TRIAL_SALT = "copilot_admin.trial_pass"
 
 
@@ -51,7 +51,7 @@ class Caller:
             return
         if self.key_id is None:
             raise Unauthorized(
-                "This copilot needs an endpoint key. Send it as 'Authorization: Bearer KEY' or "
+                "This copilot needs an API key. Send it as 'Authorization: Bearer KEY' or "
                 "'X-API-Key: KEY'."
             )
         raise Forbidden(
@@ -70,7 +70,7 @@ def identify(key: str | None, user: AskingUser | None = None) -> Caller:
         return _trial(key)
     found = EndpointKey.objects.valid(at=timezone.now()).filter(digest=hash_key(key)).first()
     if found is None:
-        raise InvalidKey("This endpoint key is unknown, expired or revoked. Ask for a new one.")
+        raise InvalidKey("This API key is unknown, expired or revoked. Ask for a new one.")
     scope = frozenset(found.copilots.values_list("pk", flat=True)) if found.is_scoped else None
     return Caller(principal=f"key:{found.pk}", key_id=found.pk, copilot_ids=scope, user=user)
 

@@ -61,7 +61,7 @@ class ProxyHeaders:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """Unchecked credentials of a request: endpoint key, token of the user, proxy headers."""
+    """Unchecked credentials of a request: API key, token of the user, proxy headers."""
 
     key: str | None = field(default=None, repr=False)
     token: str | None = field(default=None, repr=False)

@@ -24,7 +24,7 @@ _SLOT_RETRY_SECONDS = 5  # when an answer will end isn't known
 _SUBJECTS = {
     LimitScope.SERVER: "This server",
     LimitScope.COPILOT: "This copilot",
-    LimitScope.KEY: "This endpoint key",
+    LimitScope.KEY: "This API key",
     LimitScope.USER: "This user",
     LimitScope.ADDRESS: "This address",
 }

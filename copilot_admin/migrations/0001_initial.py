@@ -93,7 +93,7 @@ class Migration(migrations.Migration):
             ('data_notes', OrderedJsonField(blank=True, default=list, verbose_name='data notes')),
             ('data_messages', models.JSONField(blank=True, default=dict, verbose_name='data messages')),
             ('enabled', models.BooleanField(default=True, verbose_name='enabled')),
-            ('access', models.CharField(choices=[('open', 'Open: everyone who can reach this server'), ('key', 'Key: callers with an endpoint key')], default='key', max_length=10, verbose_name='access')),
+            ('access', models.CharField(choices=[('open', 'Open: everyone who can reach this server'), ('key', 'Key: callers with an API key')], default='key', max_length=10, verbose_name='access')),
             ('limits', models.JSONField(blank=True, default=dict, verbose_name='limits')),
             ('logging', models.CharField(choices=[('everything', 'Everything'), ('metadata', 'Metadata only: times, tokens, outcomes, no content'), ('nothing', 'Nothing but that a run took place')], default='everything', max_length=10, verbose_name='logging')),
             ('retention_days', models.PositiveIntegerField(blank=True, null=True, validators=[MinValueValidator(1), MaxValueValidator(36500)], verbose_name='retention in days')),

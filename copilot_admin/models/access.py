@@ -1,4 +1,4 @@
-"""Endpoint keys, allowed origins, end users, members of copilots, external accounts and sessions."""
+"""API keys, allowed origins, end users, members of copilots, external accounts and sessions."""
 
 from collections.abc import Iterable
 from datetime import datetime

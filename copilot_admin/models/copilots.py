@@ -78,7 +78,7 @@ class Provider(models.Model):
 
 class Access(models.TextChoices):
     OPEN = "open", _("Open: everyone who can reach this server")
-    KEY = "key", _("Key: callers with an endpoint key")
+    KEY = "key", _("Key: callers with an API key")
 
 
 class Logging(models.TextChoices):

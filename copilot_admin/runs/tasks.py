@@ -12,7 +12,7 @@ from copilot_admin.models import Outcome
 from copilot_admin.storage.errors import DatabaseUnavailable
 
 CRASHED = "Something went wrong on the server. It has been recorded; please ask again."
-REVOKED = "The endpoint key was revoked or has expired, so this answer ends here."
+REVOKED = "The API key was revoked or has expired, so this answer ends here."
 DISABLED = "Your account was switched off, so this answer ends here."
 DELETED = "This copilot was deleted, so this answer ends here."
 RESTARTING = "The server is restarting, so this answer ends here. Ask again in a moment."

@@ -130,7 +130,7 @@ def test_a_bad_token_is_refused_in_words_at_every_door(service_url, token, said)
             service_url, {**HELLO, "vote": "thumbs_up"}, path=path, Authorization=sent
         )
         assert status == 401
-        assert said in told or "endpoint key" in told
+        assert said in told or "API key" in told
     with Line(f"{service_url}/agents.json", method="GET", headers={"Authorization": sent}) as line:
         assert line.status == 401
     assert not Run.objects.exists()
@@ -140,7 +140,7 @@ def test_a_key_is_still_needed_unless_tokens_open(service_url, settings):
     make_published(slug="closed", access=Access.KEY)
     key, path = make_key()[1], "/v1/copilots/closed/query"
     status, said = ask(service_url, path=path, Authorization=bearer())
-    assert (status, "needs an endpoint key" in said) == (401, True)
+    assert (status, "needs an API key" in said) == (401, True)
     assert ask(service_url, path=path, Authorization=bearer(), X_API_Key=key)[0] == 200
     assert ask(service_url, path=path, Authorization=f"Bearer {key}")[0] == 200
     assert ask(service_url, path=path, Authorization=bearer(), X_API_Key="cak_no")[0] == 401

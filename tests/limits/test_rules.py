@@ -126,7 +126,7 @@ def test_the_cache_has_what_the_database_had_when_it_was_loaded(django_capture_o
         (ADDRESS, {"requests_per_minute": 1200}, 6.2,
          "This address has reached its limit of 1,200 requests per minute. Try again in 7 seconds."),
         (KEY, {"requests_per_day": 1}, 1,
-         "This endpoint key has reached its limit of 1 request per day. Try again in 1 second."),
+         "This API key has reached its limit of 1 request per day. Try again in 1 second."),
         (USER, {"tokens_per_day": 5}, 3600,
          "This user has used up its token budget for today. "
          "Try again after 10 March 2026, 13:00 UTC."),

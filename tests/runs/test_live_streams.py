@@ -88,7 +88,7 @@ def test_the_stream_of_a_revoked_key_ends_with_a_sentence(provider, monkeypatch)
     with serving(application) as url, Line(url + QUERY, body=HELLO, headers=headers) as line:
         assert line.read_until(b"Hello")
         EndpointKey.objects.update(revoked_at=key.created_at)
-        assert b"The endpoint key was revoked" in line.read_all()
+        assert b"The API key was revoked" in line.read_all()
     run = Run.objects.get()
     assert (run.outcome, run.error_code, provider.open) == (Outcome.FAILED, "key-revoked", 0)
 

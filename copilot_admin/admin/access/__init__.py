@@ -1,1 +1,1 @@
-"""Endpoint keys, users and roles."""
+"""API keys, users and roles."""

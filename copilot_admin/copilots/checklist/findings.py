@@ -108,7 +108,7 @@ class DraftFacts:
 
     enabled: bool = True
     access: Access = Access.OPEN
-    keys: int = 0  # valid endpoint keys
+    keys: int = 0  # valid API keys
     # Models that each provider last listed; providers never asked are absent.
     models: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unasked: tuple[str, ...] = ()  # names of its providers that are absent from `models`

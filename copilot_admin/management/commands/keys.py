@@ -1,4 +1,4 @@
-"""`manage.py keys create`: create an endpoint key for a client."""
+"""`manage.py keys create`: create an API key for a client."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from datetime import UTC, datetime, time, timedelta

@@ -1,4 +1,4 @@
-"""Endpoint keys: shown once, kept as a hash, revoked at once."""
+"""API keys: shown once, kept as a hash, revoked at once."""
 
 from typing import Any
 
