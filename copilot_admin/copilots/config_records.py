@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
+from django.core.validators import RegexValidator
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
@@ -16,10 +17,12 @@ from copilot_admin.copilots.config_types import (
     Text,
     fault,
     labelled,
+    matching,
     refuse_repeated,
     unknown_fault,
     without,
 )
+from protocol.data import KIND
 from protocol.features import FEATURE_KEYS
 from protocol.json_schema import schema_fault
 
@@ -42,6 +45,15 @@ VALUE_LABELS: Mapping[str, Mapping[str, Text]] = {
     "type": {**STEP_LEVELS, **OPTION_TYPES},
     "function": labels(),
 }
+OPTION_KEY = RegexValidator(
+    r"^[a-z0-9]+([-_][a-z0-9]+)*\Z",
+    _("Use lower-case letters, digits and single hyphens, for example deep-research."),
+)
+KIND_RULE = RegexValidator(
+    rf"^{KIND.pattern}\Z",
+    _("Start with a letter. Use letters, digits, '.', '-' and '_', for example house-rules."),
+)
+_ONE_LINE = RegexValidator(r"^[^\r\n]*\Z", _("Use a single line."))
 _Text100 = Annotated[str, StringConstraints(max_length=100)]
 _Text200 = Annotated[str, StringConstraints(max_length=200)]
 _Text300 = Annotated[str, StringConstraints(max_length=300)]
@@ -112,13 +124,13 @@ class DataNoteEntry(StoredRecord):
     several notes of one kind are merged before the schema applies.
     """
 
-    kind: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")] = "data"
+    kind: Annotated[str, StringConstraints(max_length=64), matching(KIND_RULE)] = "data"
     description: Annotated[str, StringConstraints(max_length=1000)] = labelled("", _("Description"))
     data: JsonValue = None
     schema_: Annotated[JsonValue, AfterValidator(_check_schema)] = Field(
         default=None, alias="schema"
     )
-    instance: Annotated[str, StringConstraints(max_length=100, pattern=r"^[^\r\n]*$")] = labelled(
+    instance: Annotated[str, StringConstraints(max_length=100), matching(_ONE_LINE)] = labelled(
         "", _("Instance")
     )
     enabled: bool = True
@@ -168,9 +180,9 @@ class OptionEntry(StoredRecord):
 
 
 class CustomFeatureEntry(StoredRecord):
-    key: Annotated[
-        str, StringConstraints(pattern=r"^[a-z0-9]+([-_][a-z0-9]+)*$", max_length=60)
-    ] = labelled(..., _("Key"))
+    key: Annotated[str, StringConstraints(max_length=60), matching(OPTION_KEY)] = labelled(
+        ..., _("Key")
+    )
     label: Annotated[str, StringConstraints(min_length=1, max_length=100)] = labelled(
         ..., _("Label")
     )

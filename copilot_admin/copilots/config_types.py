@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
+from django.core.validators import RegexValidator
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +17,7 @@ from copilot_admin.agent.llm.model_choice import RESERVED_PARAMETERS
 from copilot_admin.agent.tools.registry import tool_names
 from copilot_admin.agent.values.spec import CitationMode, WidgetDataMode
 from copilot_admin.models import Access, Logging
+from copilot_admin.models.copilots import SLUG
 from copilot_admin.models.usage import MAX_LIMIT, MAX_LIMIT_DOLLARS
 from copilot_admin.redaction.kinds import DataKind
 from protocol.features import FEATURES
@@ -29,6 +32,11 @@ MAX_DESCRIPTION_LENGTH = 10_000  # a card shows some 250
 # Embeddings, overrides and isolates. Source: Unicode Standard Annex 9, table 4. The marks (U+200E,
 # U+200F, U+061C) only help a neighbour, and are written in Arabic and Hebrew.
 BIDI_CONTROLS = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+
+PARAMETER_NAME = RegexValidator(
+    r"^[A-Za-z][A-Za-z0-9_]*\Z",
+    _("Use letters, digits and underscores, for example frequency_penalty."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +203,14 @@ def without(find_fault: Callable[[str], str], code: str = "invalid") -> AfterVal
     return AfterValidator(check)
 
 
+def matching(rule: RegexValidator) -> AfterValidator:
+    """Return a validator of texts that has the pattern and the message of one of a form."""
+    return without(
+        lambda text: "" if re.search(rule.regex, text) else str(rule.message),
+        "string_pattern_mismatch",
+    )
+
+
 class _Features(StoredRecord):
     """A switch for every feature of the protocol."""
 
@@ -285,12 +301,13 @@ Name = Annotated[
     StringConstraints(min_length=1, max_length=100, pattern=r"\S"),
     without(bidi_fault, "bidi"),
 ]
-Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+Slug = Annotated[str, StringConstraints(max_length=60), matching(SLUG)]
 Image = Annotated[str, without(_image_fault, "image")]
 ModelId = Annotated[str, StringConstraints(max_length=200, pattern=r"\S")]
 ParameterName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=60),
+    StringConstraints(max_length=60),
+    matching(PARAMETER_NAME),
     without(_parameter_fault, "reserved"),
 ]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]

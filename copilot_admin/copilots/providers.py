@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 from asgiref.sync import async_to_sync
 from django.apps import apps
 from django.conf import settings
+from django.core.validators import RegexValidator
 from django.db.models import Model
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec, Timeouts, ToolCalling
@@ -34,6 +36,12 @@ TIMEOUTS = ("connect", "first_token", "between_tokens", "total")
 KEY_PREFIX = "COPILOT_KEY_"
 SAMPLE_KEY = "OPENAI_API_KEY"
 LIST_OF_OTHERS = "COPILOT_KEY_VARIABLES"
+ENVIRONMENT_NAME = RegexValidator(
+    r"^([A-Za-z_][A-Za-z0-9_]*)?\Z",
+    gettext_lazy(
+        "Enter the name of a variable, for example COPILOT_KEY_LOCAL, not the key itself."
+    ),
+)
 TIMEOUT_SECONDS = 10.0  # a page waits; lists take less than a second
 
 

@@ -8,6 +8,7 @@ import math
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 from uuid import NAMESPACE_URL, uuid5
 
+from django.core.validators import RegexValidator
 from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext
@@ -22,7 +23,13 @@ from pydantic import (
     model_validator,
 )
 
-from copilot_admin.copilots.config_types import Shape, StoredRecord, fault, refuse_repeated
+from copilot_admin.copilots.config_types import (
+    Shape,
+    StoredRecord,
+    fault,
+    matching,
+    refuse_repeated,
+)
 from copilot_admin.models import Copilot, TestCase
 from copilot_admin.models.evaluation import MAX_LABEL_LENGTH
 from protocol.redaction import redact
@@ -39,6 +46,7 @@ CASES_PER_BATCH = 8  # of 4 MB each
 # Keys of an entry that are columns of their own.
 COLUMNS = ("question", "expect", "label")
 JsonRow = dict[str, JsonValue]
+_FILE_ID = RegexValidator(r"^file-", _("Start with file-, for example file-report."))
 
 
 def _check_option(value: object) -> bool | str:
@@ -194,7 +202,7 @@ class WidgetEntry(Shape):
 class FileEntry(Shape):
     """An attached file; `content` is base64."""
 
-    id: Annotated[str, StringConstraints(max_length=200, pattern=r"^file-")]
+    id: Annotated[str, StringConstraints(max_length=200), matching(_FILE_ID)]
     name: _Name
     content: str
 

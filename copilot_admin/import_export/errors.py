@@ -1,10 +1,12 @@
 """Errors of copilot files: the path of the key, a code, and a message."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -12,6 +14,31 @@ from copilot_admin.errors import ConfigurationError
 
 MAX_ERRORS = 1000
 _SECRETS = frozenset({"api_key", "key", "secret", "token", "password"})
+_KEYS = _("use keys with values, such as “slug: news”.")
+_EMPTY = _("is empty. Enter some text.")
+_NUMBER = _("use a number without quotes, such as 0.5.")
+# Sentences of pydantic's types of errors; validators of the file's types word their own.
+_SENTENCES: Mapping[str, Promise] = {
+    "bool_type": _("use true or false, without quotes."),
+    "dict_type": _KEYS,
+    "extra_forbidden": _("there is no such key."),
+    "finite_number": _NUMBER,
+    "float_type": _NUMBER,
+    "greater_than": _("use a number above %(gt)d."),
+    "greater_than_equal": _("use %(ge)d or more."),
+    "int_type": _("use a whole number without quotes, such as 30."),
+    "less_than_equal": _("use %(le)d or less."),
+    "list_type": _("use a list, such as “[first, second]”."),
+    "literal_error": _("use one of: %(expected)s."),
+    "missing": _("is missing. Add this key."),
+    "model_type": _KEYS,
+    "string_pattern_mismatch": _EMPTY,  # of the only pattern, any sign that isn't blank
+    "string_too_long": _("has more than %(max_length)d characters. Shorten it."),
+    "string_too_short": _EMPTY,  # of 1 character at least
+    "string_type": _("use text. Put a number, true, false and an empty text in quotes."),
+    "string_unicode": _("has characters that are not valid Unicode. Remove them."),
+    "too_long": _("has more than %(max_length)d entries. Remove some."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +63,7 @@ class BadCopilotFile(ConfigurationError):
     def __init__(self, errors: Iterable[FileError]) -> None:
         first = tuple(islice(errors, MAX_ERRORS + 1))
         if len(first) > MAX_ERRORS:
-            more = FileError("", _("There are more errors. Fix these first."), "too_many")
+            more = FileError("", gettext("There are more errors. Fix these first."), "too_many")
             first = (*first[:MAX_ERRORS], more)
         self.errors = first
         super().__init__("\n".join(map(str, first)))
@@ -55,16 +82,17 @@ def path_of(keys: Iterable[str | int]) -> str:
 
 def read_errors(error: ValidationError) -> list[FileError]:
     return [
-        FileError(path_of(key for key in one["loc"] if key != "[key]"), _describe(one), one["type"])
+        FileError(path_of(key for key in one["loc"] if key != "[key]"), describe(one), one["type"])
         for one in error.errors(include_url=False)
     ]
 
 
-def _describe(error: ErrorDetails) -> str:
-    if error["type"] == "model_type":
-        return _("use keys with values, such as “slug: news”.")
-    if error["type"] != "extra_forbidden":
+def describe(error: ErrorDetails) -> str:
+    """Return the sentence of an error: what the key takes."""
+    if error["type"] == "extra_forbidden" and error["loc"][-1] in _SECRETS:
+        return gettext("a file never holds a secret. Name a variable with api_key_env.")
+    limits = error.get("ctx", {})
+    if "sentence" in limits or error["type"] not in _SENTENCES:
         return error["msg"]
-    if error["loc"][-1] in _SECRETS:
-        return _("a file never holds a secret. Name a variable with api_key_env.")
-    return _("there is no such key.")
+    expected = str(limits.get("expected", "")).replace(" or ", ", ").replace("True", "true")
+    return str(_SENTENCES[error["type"]]) % {**limits, "expected": expected}

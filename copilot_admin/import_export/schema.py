@@ -8,8 +8,20 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationError, 
 from copilot_admin.agent.fetching.addresses import check_base_url, correct_base_url
 from copilot_admin.agent.providers.registry import provider_kinds
 from copilot_admin.copilots.config import LIVE_FIELDS, VERSIONED_FIELDS, CopilotConfig
-from copilot_admin.copilots.config_types import Name, Shape, fault, refuse_repeated, to_stored
-from copilot_admin.copilots.providers import is_proxy_url, key_variables, may_hold_key
+from copilot_admin.copilots.config_types import (
+    Name,
+    Shape,
+    fault,
+    matching,
+    refuse_repeated,
+    to_stored,
+)
+from copilot_admin.copilots.providers import (
+    ENVIRONMENT_NAME,
+    is_proxy_url,
+    key_variables,
+    may_hold_key,
+)
 from copilot_admin.copilots.test_cases import MAX_TEST_CASES, TestCaseEntry
 from copilot_admin.errors import NotReady
 from copilot_admin.import_export.errors import BadCopilotFile, read_errors
@@ -91,7 +103,8 @@ class ProviderEntry(Shape):
     base_url: Annotated[str, StringConstraints(max_length=500), AfterValidator(_usable_url)] = ""
     api_key_env: Annotated[
         str,
-        StringConstraints(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$", max_length=100),
+        StringConstraints(max_length=100),
+        matching(ENVIRONMENT_NAME),
         AfterValidator(_key_variable),
     ] = ""
     timeout_s: TimeoutEntry = TimeoutEntry()

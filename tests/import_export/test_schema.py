@@ -5,9 +5,12 @@ from typing import Any
 import pytest
 
 from copilot_admin.agent.values.spec import CitationMode, StepPlace, WidgetDataMode
+from copilot_admin.copilots.config_records import KIND_RULE, OPTION_KEY
+from copilot_admin.copilots.config_types import PARAMETER_NAME
 from copilot_admin.import_export.errors import BadCopilotFile
 from copilot_admin.import_export.schema import CopilotEntry, validate
 from copilot_admin.models import Access, Logging
+from copilot_admin.models.copilots import SLUG
 from protocol.events import StatusLevel
 from protocol.features import FEATURE_KEYS, CustomFeatureType
 
@@ -127,6 +130,36 @@ def test_an_error_of_a_copilot_has_path_and_code(changes, path, code):
 def test_an_error_of_a_provider_has_path_and_code(changes, path, code):
     provider = {"name": "P", "kind": "demo", **changes}
     assert errors_in(providers=[provider]) == [(f"providers[0].{path}", code)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"slug": "My Slug"}, str(SLUG.message)),
+        ({"parameters": {"max-tokens": 3}}, str(PARAMETER_NAME.message)),
+        ({"data": [{"kind": "a b"}]}, str(KIND_RULE.message)),
+        ({"data": [{"instance": "a\nb"}]}, "Use a single line."),
+        ({"custom_features": [{"key": "K k", "label": "K"}]}, str(OPTION_KEY.message)),
+        ({"name": " "}, "is empty. Enter some text."),
+        ({"name": 5}, "use text. Put a number, true, false and an empty text in quotes."),
+        ({"starters": ["x" * 501]}, "has more than 500 characters. Shorten it."),
+        ({"enabled": "yes"}, "use true or false, without quotes."),
+        ({"starters": "x"}, "use a list, such as “[first, second]”."),
+        ({"parameters": []}, "use keys with values, such as “slug: news”."),
+        ({"widget_data": "fech"}, "use one of: 'fetch', 'ask', 'off'."),
+        ({"features": {"streaming": False}}, "use one of: true."),
+        ({"retention_days": "9"}, "use a whole number without quotes, such as 30."),
+        ({"retention_days": 0}, "use 1 or more."),
+        ({"retention_days": 36_501}, "use 36500 or less."),
+        ({"limits": {"usd_per_day": 0}}, "use a number above 0."),
+        ({"limits": {"usd_per_day": "9"}}, "use a number without quotes, such as 0.5."),
+        ({"tags": [str(number) for number in range(21)]}, "has more than 20 entries. Remove some."),
+    ],
+)
+def test_an_error_says_what_the_key_takes_as_the_form_does(changes, sentence):
+    with pytest.raises(BadCopilotFile) as caught:
+        validate({"format": 1, "copilots": [{**SMALLEST, **changes}]})
+    assert [error.sentence for error in caught.value.errors] == [sentence]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from anyascii import anyascii
 from django import forms
-from django.core.validators import RegexValidator
 from django.utils.text import capfirst, slugify
 from django.utils.translation import gettext_lazy as _
 from pydantic import ValidationError
@@ -16,6 +15,8 @@ from copilot_admin.admin.copilots.fields import area, text_of
 from copilot_admin.agent.client_functions.registry import labels
 from copilot_admin.agent.values.spec import MAX_CALL_LIMIT
 from copilot_admin.copilots.config_records import (
+    KIND_RULE,
+    OPTION_KEY,
     OPTION_TYPES,
     STEP_LEVELS,
     STEP_PLACES,
@@ -27,24 +28,13 @@ from copilot_admin.copilots.config_records import (
     States,
     StepEntry,
 )
-from copilot_admin.copilots.config_types import Text
+from copilot_admin.copilots.config_types import PARAMETER_NAME, Text
+from copilot_admin.import_export.errors import describe
 from copilot_admin.import_export.formats import describe_json_error
-from protocol.data import KIND, MISSING
+from protocol.data import MISSING
 from protocol.json import MalformedJson, layout, loads
 from protocol.json_schema import data_faults, schema_fault
 
-PARAMETER_NAME = RegexValidator(
-    r"^[A-Za-z][A-Za-z0-9_]*\Z",
-    _("Use letters, digits and underscores, for example frequency_penalty."),
-)
-OPTION_KEY = RegexValidator(
-    r"^[a-z0-9]+([-_][a-z0-9]+)*\Z",
-    _("Use lower-case letters, digits and single hyphens, for example deep-research."),
-)
-KIND_RULE = RegexValidator(
-    rf"^{KIND.pattern}\Z",
-    _("Start with a letter. Use letters, digits, '.', '-' and '_', for example house-rules."),
-)
 MAX_DATA_LENGTH = 200_000  # characters of one note: half of what a model is given in all
 # A pattern such as `(a+)+$` or doubling references could block the server: data isn't checked then.
 SLOW_KEYWORDS = ('"pattern"', '"patternProperties"', '"$ref"', '"$dynamicRef"')
@@ -149,7 +139,7 @@ class CustomFeatureRow(RowForm):
             except ValidationError as error:
                 for one in error.errors():
                     name = self.INPUTS.get(one["type"]) or (one["loc"] or ("label",))[0]
-                    self.add_error(str(name), capfirst(one["msg"]))
+                    self.add_error(str(name), capfirst(describe(one)))
         return values
 
     def row(self) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from urllib.parse import parse_qsl, urlsplit
 from django import forms
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
-from django.core.validators import RegexValidator
 from django.forms import ModelForm
 from django.utils.functional import Promise
 from django.utils.translation import gettext
@@ -33,6 +32,7 @@ from copilot_admin.copilots.other_providers import (
     request_approval,
 )
 from copilot_admin.copilots.providers import (
+    ENVIRONMENT_NAME,
     get_destination,
     key_variables,
     may_hold_key,
@@ -42,10 +42,6 @@ from copilot_admin.errors import ConfigurationError, NotReady
 from copilot_admin.models import Provider
 
 MAX_TIMEOUT_SECONDS = 3600
-ENVIRONMENT_NAME = RegexValidator(
-    r"^[A-Za-z_][A-Za-z0-9_]*\Z",
-    _("Enter the name of a variable, for example COPILOT_KEY_LOCAL, not the key itself."),
-)
 
 
 def _timeout(label: Any, help_text: Any) -> forms.FloatField:
