@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+import os
 from pathlib import Path
 import re
 from typing import Annotated, Any, Literal, Self
@@ -31,6 +32,7 @@ from copilot_admin.config.observability import (
 from copilot_admin.config.sso import SecondFactorRule, SsoSettings
 from copilot_admin.config.variables import (
     ALL_NETWORKS,
+    FILE_SUFFIX,
     IS_SECRET,
     WORKSPACE_ORIGINS,
     HeaderNames,
@@ -231,6 +233,15 @@ class Environment(BaseSettings):
         ):
             if covers_everyone(networks):
                 yield f"{name} trusts every address. Name the addresses of your proxies."
+
+
+def find_unknown_variables(environment: Environment) -> list[str]:
+    """Return the variables that begin like settings but set nothing, most likely misspelt."""
+    known = set(environment.copilot_key_variables)
+    for name, field in iter_variables(Environment):
+        known |= {name, name + FILE_SUFFIX} if is_secret(field) else {name}
+    prefixed = {name for name in os.environ if name.startswith("COPILOT_")}
+    return sorted(name for name in prefixed - known if not name.startswith("COPILOT_KEY_"))
 
 
 def _is_weak(key: SecretStr, min_length: int) -> bool:

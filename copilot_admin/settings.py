@@ -12,7 +12,12 @@ import django_stubs_ext
 
 from copilot_admin.config import encryption, logs
 from copilot_admin.config.databases import is_maintenance_command, parse_database_url
-from copilot_admin.environment import MAIL_PORTS, load_environment, load_or_create_secret
+from copilot_admin.environment import (
+    MAIL_PORTS,
+    find_unknown_variables,
+    load_environment,
+    load_or_create_secret,
+)
 
 django_stubs_ext.monkeypatch()  # makes ModelAdmin[Row] possible at runtime
 
@@ -57,6 +62,7 @@ OPENAI_API_KEY = env.openai_api_key.get_secret_value()
 OPENAI_BASE_URL = env.openai_base_url
 OPENAI_MODEL = env.openai_model
 KEY_VARIABLES = env.copilot_key_variables
+UNKNOWN_VARIABLES = find_unknown_variables(env)
 
 # Data
 DATA_DIR = Path(os.path.realpath(env.copilot_data_dir or VAR_DIR / "data"))

@@ -15,7 +15,7 @@ from copilot_admin.agent.components.registry import registry
 from copilot_admin.copilots.providers import key_problem
 from copilot_admin.models import Provider
 
-COMPONENTS = "components"  # checked by `serve` too
+COMPONENTS, NAMES = "components", "names"  # checked by `serve` too
 CERTIFICATE_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 OTHERS = 0o077  # the permissions of everybody but the owner
 
@@ -34,6 +34,16 @@ def check_exposure(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Ch
         hint = "Name the proxies in COPILOT_USER_PROXIES, or leave the header out."
         found.append(Warning(text, hint=hint, id="copilot.W012"))
     return found
+
+
+@register(NAMES)
+def check_names(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Warn about variables that begin like settings but set nothing."""
+    hint = "Correct the name as docs/settings.md writes it, or remove the variable."
+    return [
+        Warning(f"There is no setting {name}.", hint=hint, id="copilot.W015")
+        for name in settings.UNKNOWN_VARIABLES
+    ]
 
 
 @register("files")

@@ -8,6 +8,7 @@ from copilot_admin.config.observability import MetricsAccess
 from copilot_admin.config.variables import parse_networks
 from copilot_admin.copilots import checks
 from copilot_admin.copilots.user_tokens import ProxyRules
+from copilot_admin.environment import Environment, find_unknown_variables
 from tests.factories import make_provider
 
 
@@ -21,6 +22,17 @@ def test_a_user_header_that_no_proxy_may_set_is_a_warning(networks, ids, setting
     proxies = parse_networks([networks]) if networks else ()
     settings.USER_PROXIES = ProxyRules(email_header="x-user-email", networks=proxies)
     assert _ids(checks.check_exposure(None)) == ids
+
+
+def test_misspelt_settings_are_warnings(settings, monkeypatch):
+    for name in ("COPILOT_ENVV", "COPILOT_ENV_FILE", "COPILOT_ENV", "COPILOT_AUDIT_KEYS_FILE"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("COPILOT_KEY_DESK", "x")
+    monkeypatch.setenv("COPILOT_DESK", "x")
+    environment = Environment.model_construct(copilot_key_variables=("COPILOT_DESK",))
+    settings.UNKNOWN_VARIABLES = find_unknown_variables(environment)
+    assert settings.UNKNOWN_VARIABLES == ["COPILOT_ENVV", "COPILOT_ENV_FILE"]
+    assert _ids(checks.check_names(None)) == ["copilot.W015"] * 2
 
 
 def test_a_data_directory_that_cannot_be_written_is_an_error(settings, tmp_path):

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from contextlib import suppress
 from typing import Any
 
-from copilot_admin.copilots.checks import COMPONENTS
+from copilot_admin.copilots.checks import COMPONENTS, NAMES
 from copilot_admin.management.base import SanitizedCommand
 from copilot_admin.server import serve
 from copilot_admin.server.database_check import check_database, instance_lock
@@ -12,7 +12,7 @@ from copilot_admin.server.database_check import check_database, instance_lock
 
 class Command(SanitizedCommand):
     help = "Serve the copilots and the admin."
-    requires_system_checks = (COMPONENTS,)  # `manage.py check --deploy` runs them all
+    requires_system_checks = (COMPONENTS, NAMES)  # `manage.py check --deploy` runs them all
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default=serve.DEFAULT_HOST)
