@@ -222,12 +222,11 @@ def _models() -> Mapping[str, type[Model]]:
 def list_changes(entry: AuditEntry) -> tuple[MarkedChange, ...]:
     before, after = json.loads(entry.before), json.loads(entry.after)
     names = [*before, *(one for one in after if one not in before)]
+    texts = [(name, _text(before.get(name)), _text(after.get(name))) for name in names]
     return tuple(
-        MarkedChange(
-            label=field_label(entry.subject_kind, name),
-            parts=compare_texts(_text(before.get(name, "")), _text(after.get(name, ""))),
-        )
-        for name in names
+        MarkedChange(label=field_label(entry.subject_kind, name), parts=compare_texts(was, now))
+        for name, was, now in texts
+        if was or now
     )
 
 
@@ -245,4 +244,6 @@ def find_url(request: HttpRequest, entry: AuditEntry) -> str:
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return ""
     return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)

@@ -94,6 +94,16 @@ def test_an_entry_shows_what_was_and_what_is_as_text(auditor: Client) -> None:
     assert "ca-chip--bad" not in page
 
 
+def test_a_value_that_was_not_set_is_shown_as_nothing(auditor: Client) -> None:
+    before = {"retention_days": None, "max_data_tokens": 500, "description": None}
+    after = {"retention_days": 9, "max_data_tokens": None, "description": "", "published": None}
+    entry = record(Action.IMPORTED, by=ANNA, on=Subject("copilot"), before=before, after=after)
+    page = auditor.get(f"{LIST}{entry.pk}/change/")
+    assert [
+        [(part.kind, part.text) for part in change.parts] for change in page.context["changes"]
+    ] == [[("gone", "500")], [("new", "9")]]
+
+
 def test_a_link_leads_to_what_is_there_for_those_who_may_see_it(auditor: Client) -> None:
     provider = make_provider()
     entry = record(Action.CHANGED, by=ANNA, on=Subject.of(provider))
