@@ -1,6 +1,6 @@
 """The audit log, read-only: list, entry and download."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache, partial
 import json
@@ -19,6 +19,7 @@ from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
@@ -174,8 +175,8 @@ async def stream_file(rows: QuerySet[AuditEntry], form: str) -> AsyncIterator[st
 
 # Subjects that are no rows
 _PARTS: Mapping[str, str | Promise] = {
+    "analytics": _("analytics"),
     "database": _("database"),
-    "figures": _("analytics"),
     "stored_secrets": _("stored secrets"),
 }
 # Fields that no row has, in entries of views and commands; others are shown by their name
@@ -189,12 +190,20 @@ _FACTS: Mapping[str, str | Promise] = {
 }
 
 
-def list_kinds(chosen: str = "") -> list[tuple[str, str]]:
-    known = {name: str(words) for name, words in _PARTS.items()}
-    known |= {name: str(model._meta.verbose_name) for name, model in _models().items()}
-    if chosen:
-        known.setdefault(chosen, chosen)
-    return sorted(known.items(), key=lambda one: one[1].casefold())
+def list_kinds(chosen: str) -> list[tuple[str, str]]:
+    """Return the kinds in the log with their labels, and the chosen one."""
+    kinds = {*find_kinds(), chosen} - {""}
+    labels = ((kind, capfirst(kind_label(kind))) for kind in kinds)
+    return sorted(labels, key=lambda one: one[1].casefold())
+
+
+def find_kinds() -> Iterator[str]:
+    """Yield the kinds in the log: one look into the index for each, however long the log is."""
+    kinds = AuditEntry.objects.order_by("subject_kind").values_list("subject_kind", flat=True)
+    kind = kinds.first()
+    while kind is not None:
+        yield kind
+        kind = kinds.filter(subject_kind__gt=kind).first()
 
 
 def kind_label(kind: str) -> str:
@@ -210,7 +219,7 @@ def field_label(kind: str, name: str) -> str:
     except (FieldDoesNotExist, AttributeError):  # a relation from another model has no name
         text = ""
     text = text or str(_FACTS.get(name, name.replace("_", " ")))
-    return text[:1].upper() + text[1:]
+    return capfirst(text)
 
 
 @cache

@@ -81,6 +81,31 @@ def test_filters_find_what_they_say(
     assert numbers(auditor, **query) == [five[one] for one in expected]
 
 
+def test_the_types_to_filter_by_are_those_in_the_log_by_their_names(
+    auditor: Client, five: list[int]
+) -> None:
+    record(Action.EXPORTED, by=ANNA, on=Subject("analytics"))
+    record(Action.ADDED, by=ANNA, on=Subject("endpointkey", "1"))
+
+    def types(**query: str) -> list[tuple[str, str]]:
+        filters = auditor.get(LIST, query).context["cl"].filter_specs
+        found: list[tuple[str, str]] = next(
+            one.lookup_choices for one in filters if one.title == "type"
+        )
+        return found
+
+    in_log = [
+        ("analytics", "Analytics"),
+        ("endpointkey", "API key"),
+        ("conversation", "Conversation"),
+        ("copilot", "Copilot"),
+        ("provider", "Provider"),
+        ("user", "User"),
+    ]
+    assert types() == in_log
+    assert types(kind="zebra") == [*in_log, ("zebra", "Zebra")]
+
+
 def test_an_entry_shows_what_was_and_what_is_as_text(auditor: Client) -> None:
     before, after = {"name": "<b>old</b> name"}, {"name": "<b>new</b> name", "n": {"a": 1}}
     on = Subject("copilot", "1", "<script>x")
@@ -108,7 +133,7 @@ def test_a_link_leads_to_what_is_there_for_those_who_may_see_it(auditor: Client)
     provider = make_provider()
     entry = record(Action.CHANGED, by=ANNA, on=Subject.of(provider))
     gone = record(Action.DELETED, by=ANNA, on=Subject("provider", "999"))
-    nothing = record(Action.EXPORTED, by=ANNA, on=Subject("figures"))
+    nothing = record(Action.EXPORTED, by=ANNA, on=Subject("analytics"))
     link = f"/admin/copilot_admin/provider/{provider.pk}/change/"
 
     def address(entry: AuditEntry, browser: Client) -> Any:
