@@ -44,6 +44,7 @@ Choices = Iterable[tuple[str, Label]]
 
 MAX_CHOICES = 1000  # of one filter; further values can be typed if it has a text input
 MAX_USERS = 100  # of one name
+MAX_SIMILAR_USERS = 10  # whose names contain a text: analytics read all their requests
 MAX_INTEGER = 2**31 - 1
 MAX_LISTED_RUNS = 5_000  # of a rare value, whose conversations are listed by id
 PERIODS: Mapping[str, Label] = {
@@ -69,7 +70,12 @@ def find_copilots(text: str) -> list[int]:
 
 
 def find_users(text: str) -> list[int]:
-    return list(EndUser.objects.filter(match_users(text)).values_list("pk", flat=True)[:MAX_USERS])
+    """Return the ids of users that match a text, else of the few whose names contain it."""
+    rows = EndUser.objects.values_list("pk", flat=True)
+    if found := list(rows.filter(match_users(text))[:MAX_USERS]):
+        return found
+    similar = list(rows.filter(name__icontains=text)[: MAX_SIMILAR_USERS + 1])
+    return similar if len(similar) <= MAX_SIMILAR_USERS else []
 
 
 def match_any(field: str, ids: list[int]) -> Q | None:

@@ -89,6 +89,17 @@ def test_users_are_found_by_id_address_name_and_hash():
     assert dict(FILTERS["user"].field.choices()) == {"u-1": "Ada", "u-2": "Ada"}
 
 
+def test_users_are_found_by_a_part_of_the_name_if_they_are_few(monkeypatch: pytest.MonkeyPatch):
+    for name in ("Elif Demir", "Elif Kaya", "Ada"):
+        Client(user=AskingUser(id=name[-5:], name=name)).ask(f"by {name}").answer("-")
+    assert find(user="elif d") == {"by Elif Demir"}
+    assert find(user="Elif") == {"by Elif Demir", "by Elif Kaya"}
+    assert find(user="ada") == {"by Ada"}
+    monkeypatch.setattr(filters, "MAX_SIMILAR_USERS", 1)
+    assert read_filters({"user": "elif"}).errors
+    assert find(user="kaya") == {"by Elif Kaya"}
+
+
 @pytest.mark.parametrize("limit", [0, 100])
 def test_rare_and_common_values_of_runs_are_found(monkeypatch: pytest.MonkeyPatch, limit: int):
     monkeypatch.setattr(filters, "MAX_LISTED_RUNS", limit)

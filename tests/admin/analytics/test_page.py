@@ -19,6 +19,7 @@ from copilot_admin.models import (
     Conversation,
     Copilot,
     Criterion,
+    EndUser,
     Membership,
     Outcome,
     Run,
@@ -131,6 +132,7 @@ def test_charts_as_files(reviewer: Browser) -> None:
         ({"model": "other"}, "0", "–"),
         ({"user": "ada"}, "2", "1"),
         ({"user": "ada", "copilot": "other"}, "0", "0"),
+        ({"user": "LOVE"}, "2", "1"),  # a part of the name
         ({"user": "nobody"}, "0", "0"),
         ({"copilot": "missing"}, "0", "0"),
         ({"copilot": "9" * 30}, "0", "0"),
@@ -139,6 +141,7 @@ def test_charts_as_files(reviewer: Browser) -> None:
 def test_filters(reviewer: Browser, given: dict[str, str], questions: str, users: str) -> None:
     one = use("ada", name="One", tags=["desk"])
     use("bob", name="Other")
+    EndUser.objects.filter(identifier="ada").update(name="Ada Lovelace")
     response = reviewer.get(PAGE, given)
     found = figures(response)
     assert (found["questions"], found["users"]) == (questions, users)
