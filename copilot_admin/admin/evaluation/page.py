@@ -120,6 +120,7 @@ def build_chart(copilot: Copilot, gate: PublishGate | None) -> Chart | None:
         label=_("Pass rate of the draft and the live version, run by run"),
         column=_("Run"),
         format_value=lambda value: f"{value:.0f}%",
+        format_axis=lambda value, _top: f"{value:.0f}%" if value <= 100 else "",
         short_slots=[date_format(one, "j M") for one in times],
         is_whole=True,
     )
