@@ -33,13 +33,20 @@ GROUPS: Sequence[tuple[Label, Sequence[str]]] = (
 )
 
 
-def build_chips(filters: TranscriptFilters, params: Mapping[str, str]) -> list[dict[str, Any]]:
+def build_chips(
+    filters: TranscriptFilters, params: Mapping[str, str], *, suggests_users: bool
+) -> list[dict[str, Any]]:
     """Return the chips of the filters that are set, of the period, and of the one being edited."""
     opened = params.get(EDIT, "")
     wanted = {ALWAYS_SHOWN, opened, *filters.data}
     if filters.data.get("since") or filters.data.get("until"):
         wanted.discard(ALWAYS_SHOWN)
-    return [_build_chip(name, filters, params) for name in FILTERS if name in wanted]
+    silent = () if suggests_users else ("user",)
+    return [
+        _build_chip(name, filters, params, has_suggestions=name not in silent)
+        for name in FILTERS
+        if name in wanted
+    ]
 
 
 def build_filter_menu(
@@ -61,10 +68,12 @@ def build_filter_menu(
     ]
 
 
-def _build_chip(name: str, filters: TranscriptFilters, params: Mapping[str, str]) -> dict[str, Any]:
+def _build_chip(
+    name: str, filters: TranscriptFilters, params: Mapping[str, str], *, has_suggestions: bool
+) -> dict[str, Any]:
     kind, value = FILTERS[name], filters.data.get(name, "")
     choices: Iterable[tuple[str, Label]] = ()
-    if isinstance(kind, TypedFilter):
+    if isinstance(kind, TypedFilter) and has_suggestions:
         choices = kind.field.choices()
     listed = list(islice(choices, MAX_OPTIONS))
     labels = dict(listed)

@@ -94,7 +94,7 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
         "sorts": _build_sorts(params),
         "column_choices": [(one, one in columns) for one in COLUMNS],
         "tabs": list(_build_tabs(request.user, params, views, current=current)),
-        "chips": build_chips(listed.filters, params),
+        "chips": build_chips(listed.filters, params, suggests_users=request.user.has_perm(VIEW)),
         "filter_menu": build_filter_menu(listed.filters, params),
         "page": page,
         "pager": _pager(params, page),

@@ -15,6 +15,7 @@ from copilot_admin.models import (
     Conversation,
     Copilot,
     Criterion,
+    EndUser,
     Membership,
     Outcome,
     Removal,
@@ -297,6 +298,13 @@ def test_deleting_needs_its_permission_and_a_confirmation(reviewer: Browser):
 
 
 # ---- Builders ----
+
+
+def test_builders_get_no_suggestions_of_users_whom_other_copilots_know():
+    EndUser.objects.create(identifier="u-1", name="Elif", first_at=NOON, last_at=NOON)
+    builder, reviewer = (sign_in(make_user(role)) for role in (Role.BUILDERS, Role.REVIEWERS))
+    assert "Elif" in html_of(reviewer.get(LIST, {"edit": "user"}))
+    assert "Elif" not in html_of(builder.get(LIST, {"edit": "user"}))
 
 
 def test_builders_see_the_conversations_of_their_own_copilots():
