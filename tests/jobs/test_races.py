@@ -40,6 +40,8 @@ def thread() -> Iterator[ThreadPoolExecutor]:
 def somebody_waits() -> bool:
     """Return whether a statement waits for another transaction."""
     with connection.cursor() as cursor:
+        # Within a transaction, PostgreSQL answers from what the first query saw.
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity "
             "WHERE datname = current_database() AND wait_event_type = 'Lock'"
