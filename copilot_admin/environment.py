@@ -34,6 +34,7 @@ from copilot_admin.config.variables import (
     ALL_NETWORKS,
     FILE_SUFFIX,
     IS_SECRET,
+    KEY_PREFIX,
     WORKSPACE_ORIGINS,
     HeaderNames,
     HttpUrl,
@@ -241,7 +242,7 @@ def find_unknown_variables(environment: Environment) -> list[str]:
     for name, field in iter_variables(Environment):
         known |= {name, name + FILE_SUFFIX} if is_secret(field) else {name}
     prefixed = {name for name in os.environ if name.startswith("COPILOT_")}
-    return sorted(name for name in prefixed - known if not name.startswith("COPILOT_KEY_"))
+    return sorted(name for name in prefixed - known if not name.startswith(KEY_PREFIX))
 
 
 def _is_weak(key: SecretStr, min_length: int) -> bool:

@@ -84,10 +84,17 @@ def simplified(schema: JsonObject) -> JsonObject:
     return _simplified(schema, top=schema, depth=0)
 
 
-def _simplified(node: Json, *, top: JsonObject, depth: int) -> JsonObject:
-    schema = dict(object_of(node)) if depth < _MAX_DEPTH else {}
+def resolve_reference(schema: JsonObject, top: JsonObject) -> JsonObject:
+    """Return a schema with the members of the definition that its `$ref` names."""
     kind, _, name = text_of(schema.get("$ref")).removeprefix("#/").partition("/")
-    schema = {**object_of(object_of(top.get(kind)).get(name)), **schema}
+    if kind not in ("$defs", "definitions"):
+        return schema
+    others = {key: value for key, value in schema.items() if key != "$ref"}
+    return {**object_of(object_of(top.get(kind)).get(name)), **others}
+
+
+def _simplified(node: Json, *, top: JsonObject, depth: int) -> JsonObject:
+    schema = resolve_reference(object_of(node), top) if depth < _MAX_DEPTH else {}
     for branches in _BRANCHES:
         found = (one for one in objects_of(schema.get(branches)) if one.get("type") != "null")
         schema = {**next(found, {}), **schema}

@@ -133,7 +133,7 @@ async def _ask_model(step: Step, targets: "ModelTargets", send: Send) -> None:
                     send(estimated_usage(call, written=len(step.writer.round_text)))
                     break
     except RunError:
-        step.writer.flush_held()
+        step.writer.flush_preamble()
         raise
 
 

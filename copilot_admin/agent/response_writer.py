@@ -13,8 +13,8 @@ from protocol.models import Generation, SourceData
 
 # A preamble ("I will look at the price widget.") is a sentence or two that a model writes in well
 # under a second. Real answers are longer, and are never delayed for longer than this.
-MAX_HELD_CHARACTERS = 160
-MAX_HELD_SECONDS = 0.5
+MAX_PREAMBLE_CHARACTERS = 160
+MAX_PREAMBLE_SECONDS = 0.5
 MAX_NAMES = 5  # of widgets in one status update, which is a line
 THINKING = "Thinking about the question"
 GAP = MessageChunk("\n\n")
@@ -59,8 +59,8 @@ class ResponseWriter:
         self._round_text: list[str] = []
         self._bytes_left = self._reasoning_bytes_left = request.max_answer_bytes
         self._holds = False
-        self._held: list[str] = []
-        self._held_since: float | None = None
+        self._preamble: list[str] = []
+        self._preamble_since: float | None = None
         self._reasoning: list[str] = []
         self._deferred: list[str] = []
 
@@ -79,12 +79,12 @@ class ResponseWriter:
         self._round_text.append(text)
         if self._holds:
             now = asyncio.get_running_loop().time()
-            if self._held_since is None:
-                self._held_since = now
-            self._held.append(text)
-            is_late = now - self._held_since >= MAX_HELD_SECONDS
-            if self.is_full or is_late or sum(map(len, self._held)) >= MAX_HELD_CHARACTERS:
-                self.flush_held()
+            if self._preamble_since is None:
+                self._preamble_since = now
+            self._preamble.append(text)
+            is_late = now - self._preamble_since >= MAX_PREAMBLE_SECONDS
+            if self.is_full or is_late or sum(map(len, self._preamble)) >= MAX_PREAMBLE_CHARACTERS:
+                self.flush_preamble()
         elif self._has_text and text and not (self._reasoning or self._deferred):
             self._send_text(text)
         elif text:
@@ -153,13 +153,13 @@ class ResponseWriter:
             self._open()
             self._show_reasoning()
 
-    def flush_held(self) -> None:
+    def flush_preamble(self) -> None:
         """Send text that was held for a call that did not follow."""
         if text := self._release():
             self.write(text)
 
     def flush(self) -> None:
-        self.flush_held()
+        self.flush_preamble()
         self._flush_deferred()
         self.flush_reasoning()
 
@@ -173,7 +173,7 @@ class ResponseWriter:
     def _release(self) -> str:
         """Return the held text, and hold nothing more in this round."""
         self._holds = False
-        text, self._held = "".join(self._held), []
+        text, self._preamble = "".join(self._preamble), []
         return text
 
     def _send_text(self, text: str) -> None:

@@ -11,6 +11,10 @@ _Value = TypeVar("_Value", bound=Json)
 MAX_VALUES = 750_000  # 5 million characters can have 2.5 million
 MAX_NAME_LENGTH = 100  # characters of one
 MAX_NAMES = 50  # in an error message for a model
+# The mark of a footnote must not become the last digit of a number.
+SUPERSCRIPTS = str.maketrans(
+    "0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+)
 
 
 def map_texts(value: _Value, change: Callable[[str], str]) -> _Value:

@@ -33,6 +33,9 @@ WORKSPACE_ORIGINS = (
 )
 # Other scripts arrive as Punycode, and the port isn't compared.
 _HOST = re.compile(r"\*|(\*?\.)?[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\]")
+# Names of variables that may hold a provider's key. Of any other variable a builder or operator could
+# have the value sent to their own server.
+KEY_PREFIX = "COPILOT_KEY_"
 FILE_SUFFIX = "_FILE"  # `<NAME>_FILE` names a file with the value of the secret <NAME>
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^`|~0-9A-Za-z-]+")  # RFC 9110, without "_": proxies differ

@@ -143,22 +143,22 @@ def _read_events(answer: Answer, generation: Generation) -> list[tuple[str, Any]
 async def _check_stored(
     answer: Answer, generation: Generation, setup: Setup, details: tuple[str, ...]
 ) -> None:
-    kept = await setup.kept(answer.headers.get("x-completion-id", ""))
-    if kept is None:
+    run = await setup.load_run(answer.headers.get("x-completion-id", ""))
+    if run is None:
         raise StepFailed(
             _("An answer came, but not from this server."),
             fix=_("Another server answers at this URL. Set PUBLIC_URL."),
             details=details,
         )
-    if kept.error or kept.outcome != "completed":
+    if run.error or run.outcome != "completed":
         raise StepFailed(
-            _("The copilot couldn't answer. %(why)s") % {"why": kept.error or kept.outcome},
+            _("The copilot couldn't answer. %(why)s") % {"why": run.error or run.outcome},
             fix=_("Test its provider, or read the conversation of this question."),
             details=details,
         )
-    if kept.generation != generation:
+    if run.generation != generation:
         raise StepFailed(
-            _("The question was read as generation %(read)d.") % {"read": kept.generation},
+            _("The question was read as generation %(read)d.") % {"read": run.generation},
             fix=_("Configure your proxy not to change URLs and bodies."),
             details=details,
         )

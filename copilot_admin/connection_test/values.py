@@ -109,7 +109,7 @@ class Setup:
     origins: tuple[str, ...]  # that are allowed
     extra_origin: str  # one more origin to test; ""
     headers: tuple[str, ...]  # further request headers that clients may send
-    kept: Callable[[str], Awaitable[Run | None]]  # loads a run by its completion id
+    load_run: Callable[[str], Awaitable[Run | None]]  # by its completion id
 
 
 ConnectionStep: TypeAlias = Callable[[Setup, Ask], Awaitable[StepResult]]
@@ -127,7 +127,7 @@ def setup_of(copilot: Copilot, *, base: str, user_id: int, extra_origin: str = "
         origins=(*ALLOWED_ORIGINS.given, *ALLOWED_ORIGINS.load_added()),
         extra_origin=extra_origin,
         headers=tuple(settings.CORS_HEADERS),
-        kept=sync_to_async(_load_run),
+        load_run=sync_to_async(_load_run),
     )
 
 

@@ -22,7 +22,7 @@ from copilot_admin.agent.providers.registry import make_provider
 from copilot_admin.agent.values.spec import ProviderOptions, ProviderSpec, Timeouts, ToolCalling
 from copilot_admin.config import logs
 from copilot_admin.config.encryption import SecretLocation, decrypt, encrypt
-from copilot_admin.config.variables import FILE_SUFFIX, read_secret
+from copilot_admin.config.variables import FILE_SUFFIX, KEY_PREFIX, read_secret
 from copilot_admin.errors import ConfigurationError, KeyVariableUnset, RunError
 from copilot_admin.models import Provider
 from protocol.json import Json
@@ -31,9 +31,6 @@ HINT_LENGTH = 4
 # Stored as JSON; headers are secrets and have a column of their own.
 OPTIONS = frozenset(field.name for field in fields(ProviderOptions)) - {"headers"}
 TIMEOUTS = ("connect", "first_token", "between_tokens", "total")
-# Names of variables that may hold a provider's key. Of any other variable a builder or operator could
-# have the value sent to their own server.
-KEY_PREFIX = "COPILOT_KEY_"
 SAMPLE_KEY = "OPENAI_API_KEY"
 LIST_OF_OTHERS = "COPILOT_KEY_VARIABLES"
 ENVIRONMENT_NAME = RegexValidator(

@@ -13,6 +13,15 @@ else:
     _TextField = models.TextField
 
 
+MAX_INTEGER, MAX_ID = 2**31 - 1, 2**63 - 1  # of a column
+
+
+def parse_integer(text: str, most: int = MAX_INTEGER) -> int | None:
+    """Return the number in a URL or form; None for other text, or if it is too large."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= 19
+    return int(text) if is_number and int(text) <= most else None
+
+
 class OrderedJsonField(_TextField):
     """JSON stored as text, so that objects keep the order of their keys.
 

@@ -36,6 +36,7 @@ from copilot_admin.models import (
     Verdict,
 )
 from copilot_admin.models.conversations import PLAYGROUND
+from copilot_admin.models.fields import parse_integer
 from copilot_admin.transcripts.end_users import match_users
 from copilot_admin.transcripts.verdicts import labels
 
@@ -45,7 +46,6 @@ Choices = Iterable[tuple[str, Label]]
 MAX_CHOICES = 1000  # of one filter; further values can be typed if it has a text input
 MAX_USERS = 100  # of one name
 MAX_SIMILAR_USERS = 10  # whose names contain a text: analytics read all their requests
-MAX_INTEGER = 2**31 - 1
 MAX_LISTED_RUNS = 5_000  # of a rare value, whose conversations are listed by id
 PERIODS: Mapping[str, Label] = {
     "1": _("Today"),
@@ -135,12 +135,6 @@ def match_reasons(text: str) -> Q:
 def match_ids(text: str) -> Q:
     numbers = map(parse_integer, text.split(",")[:MAX_CHOICES])
     return Q(pk__in=[number for number in numbers if number is not None])
-
-
-def parse_integer(text: str, most: int = MAX_INTEGER) -> int | None:
-    """Return a number of a URL; None for other text, or if it is too large."""
-    is_number = text.isascii() and text.isdecimal() and len(text) <= 19
-    return int(text) if is_number and int(text) <= most else None
 
 
 def midnight(day: date) -> datetime:

@@ -103,7 +103,7 @@ SETUP = Setup(
     origins=(ORIGIN,),
     extra_origin="",
     headers=(),
-    kept=completed,
+    load_run=completed,
 )
 
 

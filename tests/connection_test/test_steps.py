@@ -48,7 +48,7 @@ def kept(**facts: Any) -> Any:
 @pytest.mark.parametrize("name", StepName)
 def test_every_step_has_a_title_and_ends_well_where_all_is_well(name: StepName):
     generation = {StepName.TWO: 2, StepName.ONE: 1}.get(name, 3)
-    setup = replace(SETUP, kept=kept(generation=generation))
+    setup = replace(SETUP, load_run=kept(generation=generation))
     result = async_to_sync(run_step)(name, setup, Server())
     assert TITLES[name]
     assert (result.verdict, result.workspace, result.fix) == (GOOD, "", "")
@@ -271,7 +271,7 @@ def test_an_answer_that_workspace_could_not_read_fails(answer, details):
     ],
 )
 def test_an_answer_of_a_run_that_failed_fails(facts):
-    result = done(StepName.THREE, kept=kept(**facts))
+    result = done(StepName.THREE, load_run=kept(**facts))
     assert result.verdict is BAD and facts.get("error", "") in result.sentence
 
 
@@ -279,7 +279,7 @@ def test_an_answer_of_another_server_fails():
     async def nothing(completion_id: str) -> Run | None:
         return None
 
-    assert done(StepName.THREE, kept=nothing).verdict is BAD
+    assert done(StepName.THREE, load_run=nothing).verdict is BAD
 
 
 def test_a_buffered_answer_is_a_warning():

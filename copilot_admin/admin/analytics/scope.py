@@ -15,9 +15,9 @@ from copilot_admin.analytics.rollups import RollupSource, RunSource, Scope
 from copilot_admin.copilots.names import tagged
 from copilot_admin.models import Copilot
 from copilot_admin.models.copilots import CopilotQuerySet
+from copilot_admin.models.fields import MAX_ID, parse_integer
 from copilot_admin.transcripts.access import VIEW, readable_copilots
-from copilot_admin.transcripts.filters import find_users, parse_integer
-from copilot_admin.transcripts.search.text_index import MAX_ID
+from copilot_admin.transcripts.filters import find_users
 
 CONVERSATIONS = "admin:copilot_admin_conversation_changelist"
 PERIOD_NAMES = ("days", "since", "until", "by")

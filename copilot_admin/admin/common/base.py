@@ -29,6 +29,7 @@ from copilot_admin.accounts.members import is_reachable
 from copilot_admin.admin.common.widgets import reject_bidi_controls
 from copilot_admin.audit.recording import Actor, Snapshot, Subject, record, snapshot
 from copilot_admin.models import Action
+from copilot_admin.models.fields import MAX_ID, parse_integer
 
 Row = TypeVar("Row", bound=Model)
 Fieldsets = list[tuple[Any, dict[str, Any]]]
@@ -297,7 +298,7 @@ def _columns(row: Model) -> dict[str, object]:
 
 def number_in(text: str | None) -> int:
     """Return the number in a URL or form, else 0, which no row has as its id."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else 0
+    return parse_integer(text or "", MAX_ID) or 0
 
 
 _View = Callable[..., HttpResponseBase]

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from copilot_admin.models import Copilot
 from copilot_admin.models.access import MAX_END_USER_LENGTH
 from copilot_admin.models.copilots import MAX_RETENTION_DAYS
+from copilot_admin.models.fields import MAX_ID
 from copilot_admin.models.privacy import MAX_PRINCIPAL_LENGTH, MAX_REASON_LENGTH
 from copilot_admin.privacy.scopes import LAST_DAY, PrivacyScope
 from copilot_admin.redaction.kinds import LABELS, DataKind
@@ -25,7 +26,6 @@ from copilot_admin.redaction.rules import (
 from copilot_admin.transcripts.end_users import ID_PREFIX, find_user
 
 MAX_SAMPLE_LENGTH = 20_000  # characters
-MAX_ID = 2**63 - 1
 
 
 def _day(label: Any, help_text: Any) -> forms.DateField:

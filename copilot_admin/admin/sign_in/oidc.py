@@ -46,7 +46,7 @@ LEEWAY_SECONDS = 60
 STATE_SECONDS = 600  # in which a user signs in at the provider
 # Of malformed answers of a provider
 # `requests` raises an error of the system for a REQUESTS_CA_BUNDLE that is missing.
-_UNREACHED = (requests.RequestException, OSError)
+_CONNECTION_ERRORS = (requests.RequestException, OSError)
 _MALFORMED = (LookupError, ValueError, TypeError, AttributeError, jwt.PyJWTError)
 logger = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ def start(request: HttpRequest) -> HttpResponse:
     try:
         provider = OidcAdapter(request).get_provider()
         response: HttpResponse = provider.redirect(request, process="login", **options)
-    except (OAuth2Error, *_UNREACHED, *_MALFORMED) as error:
+    except (OAuth2Error, *_CONNECTION_ERRORS, *_MALFORMED) as error:
         text = _("Single sign-on does not answer. Try again in a minute.")
         return refuse(request, Unavailable(text), cause=error, following=following)
     return response
@@ -200,7 +200,7 @@ def build_sign_out_url(request: HttpRequest, id_token: str) -> str:
         return ""
     try:
         url = str(OidcAdapter(request).openid_config.get("end_session_endpoint") or "")
-    except (OAuth2Error, *_UNREACHED, *_MALFORMED):
+    except (OAuth2Error, *_CONNECTION_ERRORS, *_MALFORMED):
         return ""
     query = {
         "client_id": settings.SSO.oidc.client_id,

@@ -15,6 +15,7 @@ from copilot_admin.agent.tools.tool import ToolMistake, tool_name
 from copilot_admin.agent.values.model_call import ToolCall, ToolSchema
 from protocol.functions import EXECUTE_AGENT_TOOL
 from protocol.json import Json, JsonObject, list_of, object_of, objects_of, text_of
+from protocol.json_schema import resolve_reference
 from protocol.models import Query
 
 ANY_OBJECT: JsonObject = {"type": "object", "properties": {}}
@@ -86,7 +87,7 @@ def repair_schema(schema: Json) -> JsonObject:
     Source: OpenAI rejects combinations of schemas at the top level. Gemini requires `items` with
     each array, one type for an item, and only names of properties in `required`.
     """
-    top = _resolve(object_of(schema), object_of(schema))
+    top = resolve_reference(object_of(schema), object_of(schema))
     if "object" not in _types(top, default="object"):
         return ANY_OBJECT
     branches = {name: _branches(top, name) for name in _COMBINATIONS}
@@ -113,15 +114,7 @@ def _required(schema: JsonObject) -> set[str]:
 
 
 def _branches(top: JsonObject, name: str) -> list[JsonObject]:
-    return [_resolve(branch, top) for branch in objects_of(top.get(name))]
-
-
-def _resolve(schema: JsonObject, top: JsonObject) -> JsonObject:
-    kind, _, name = text_of(schema.get("$ref")).removeprefix("#/").partition("/")
-    if kind not in ("$defs", "definitions"):
-        return schema
-    others = {key: value for key, value in schema.items() if key != "$ref"}
-    return {**object_of(object_of(top.get(kind)).get(name)), **others}
+    return [resolve_reference(branch, top) for branch in objects_of(top.get(name))]
 
 
 def _repair(node: Json, *, is_item: bool = False) -> JsonObject:

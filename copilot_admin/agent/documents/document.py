@@ -11,10 +11,6 @@ from protocol.json import JsonObject
 MAX_NOTES = 10  # of one file that are listed separately
 MIN_WORDS = 5  # shorter runs occur in many texts by chance
 MAX_QUOTES = 5  # quotes of one document
-# The mark of a footnote must not become the last digit of a number.
-SUPERSCRIPTS = str.maketrans(
-    "0123456789", "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
-)
 
 
 class UnreadableFile(CopilotError):
@@ -101,8 +97,8 @@ def find_quotes(answer: str, document: Document) -> tuple[tuple[JsonObject, ...]
     """Return the boxes of each quote, a box for each line, in the order of the answer.
 
     A quote is a run of at least five words that occurs in both texts, regardless of case and
-    punctuation. Cost is linear in the lengths of both texts, except if the document repeats the same five words:
-    then the first place counts.
+    punctuation. If the document repeats the same five words, the first place counts. The cost is
+    linear in the lengths of both texts.
     """
     placed = [(page.number, word) for page in document.pages for word in page.words]
     placed = [(number, word) for number, word in placed if _plain(word.text)]

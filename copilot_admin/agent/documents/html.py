@@ -5,14 +5,16 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from copilot_admin.agent.documents.document import SUPERSCRIPTS, DocumentPage, Format
+from copilot_admin.agent.documents.document import DocumentPage, Format
 from copilot_admin.agent.documents.text_encodings import decode_html
+from copilot_admin.agent.text import SUPERSCRIPTS
 
 MAX_DEPTH = 200
 MAX_SPAN = 100
 _DROPPED = (
     "script, style, noscript, template, nav, svg, iframe, object, head > :not(title), button, select, "
-    "[hidden], [style*='display:none'], [style*='display: none'], [aria-hidden=true], [role=navigation], [role=menu], [role=banner] nav"
+    "[hidden], [style*='display:none'], [style*='display: none'], [aria-hidden=true], "
+    "[role=navigation], [role=menu], [role=banner] nav"
 )
 _BLOCK = re.compile(
     "address|article|aside|blockquote|body|caption|dd|details|div|dl|dt|fieldset|figcaption|figure"

@@ -13,7 +13,7 @@ MAX_UNPACKED_BYTES = 200 * 1024 * 1024
 MAX_MEMBERS = 10_000
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 # Parts of packages that aren't read.
-_LEFT_OUT: Mapping[str, tuple[str, ...]] = {
+_UNREAD_PARTS: Mapping[str, tuple[str, ...]] = {
     "pictures": ("word/media/",),
     "charts": ("word/charts/",),
     "diagrams": ("word/diagrams/", "ppt/diagrams/"),
@@ -46,11 +46,11 @@ def read_xml(archive: zipfile.ZipFile, name: str) -> Any:
     return etree.fromstring(archive.read(name), etree.XMLParser(**_PARSER))
 
 
-def describe_left_out(archive: zipfile.ZipFile) -> list[str]:
+def describe_unread_parts(archive: zipfile.ZipFile) -> list[str]:
     """Return a note for each kind of content in an archive that isn't read."""
     return [
         f"{kind} were not read"
-        for kind, parts in _LEFT_OUT.items()
+        for kind, parts in _UNREAD_PARTS.items()
         if any(name.startswith(parts) for name in archive.namelist())
     ]
 

@@ -10,7 +10,8 @@ from itertools import groupby, pairwise
 from typing import TypeAlias
 import unicodedata
 
-from copilot_admin.agent.documents.document import SUPERSCRIPTS, Word
+from copilot_admin.agent.documents.document import Word
+from copilot_admin.agent.text import SUPERSCRIPTS
 
 WORD_GAP = 0.15  # in character sizes; adjacent letters touch, a blank is 0.2 to 0.3 wide
 CELL_GAP = 0.8  # a wider gap separates cells or columns; justified text stays below it

@@ -5,8 +5,9 @@ from io import BytesIO
 import re
 from typing import Any
 
-from copilot_admin.agent.documents.document import SUPERSCRIPTS, DocumentPage, Format
-from copilot_admin.agent.documents.office import describe_left_out, open_archive
+from copilot_admin.agent.documents.document import DocumentPage, Format
+from copilot_admin.agent.documents.office import describe_unread_parts, open_archive
+from copilot_admin.agent.text import SUPERSCRIPTS
 
 MAX_DEPTH = 10  # of nested groups
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -16,7 +17,7 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
     from pptx import Presentation  # 9 MB that the server needn't load
 
     with open_archive(data) as archive:
-        said = describe_left_out(archive)
+        file_notes = describe_unread_parts(archive)
     for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
         notes: list[str] = []
         for run in slide._element.iter(f"{_A}r"):
@@ -29,8 +30,9 @@ def _read(data: bytes) -> Iterator[DocumentPage]:
         if slide._element.get("show") == "0":
             notes.append("it is hidden")
         text = "\n".join(part for part in parts if part.strip())
-        said += [f"slide {number}: {', '.join(dict.fromkeys(notes))}"] if notes else []
-        note, said = f"[{'; '.join(said)}]" if said else "", []
+        slide_notes = [f"slide {number}: {', '.join(dict.fromkeys(notes))}"] if notes else []
+        all_notes = [*(file_notes if number == 1 else ()), *slide_notes]
+        note = f"[{'; '.join(all_notes)}]" if all_notes else ""
         yield DocumentPage(number=number, text=text, note=note, noun="slide")
 
 

@@ -17,7 +17,7 @@ from xlrd.formula import colname
 
 from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
 from copilot_admin.agent.documents.number_formats import write_cell
-from copilot_admin.agent.documents.office import describe_left_out, open_archive, read_xml
+from copilot_admin.agent.documents.office import describe_unread_parts, open_archive, read_xml
 
 MAX_CELLS = 200_000  # of a file; openpyxl reads 100,000 in a second
 MAX_ROWS = 20_000  # of a sheet
@@ -43,12 +43,13 @@ class _Sheet:
 
 def _read(data: bytes) -> Iterator[DocumentPage]:
     left = MAX_CELLS
-    said = _describe_book(data)
+    file_notes = _describe_book(data)
     for number, sheet in enumerate(_open(data), start=1):
         text, count, notes = _write(sheet, left)
         left -= count
-        said += [f"sheet {sheet.name[:100]}: {'; '.join(notes)}"] if notes else []
-        note, said = f"[{'; '.join(said)}]" if said else "", []
+        sheet_notes = [f"sheet {sheet.name[:100]}: {'; '.join(notes)}"] if notes else []
+        all_notes = [*(file_notes if number == 1 else ()), *sheet_notes]
+        note = f"[{'; '.join(all_notes)}]" if all_notes else ""
         yield DocumentPage(number=number, name=sheet.name, text=text, note=note, noun="sheet")
 
 
@@ -56,7 +57,7 @@ def _describe_book(data: bytes) -> list[str]:
     if data[:2] != b"PK":
         return []
     with open_archive(data) as archive:
-        return describe_left_out(archive)
+        return describe_unread_parts(archive)
 
 
 def _open(data: bytes) -> Iterator[_Sheet]:

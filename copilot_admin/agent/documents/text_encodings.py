@@ -10,12 +10,8 @@ import re
 from charset_normalizer import from_bytes
 from striprtf.striprtf import rtf_to_text
 
-from copilot_admin.agent.documents.document import (
-    SUPERSCRIPTS,
-    DocumentPage,
-    Format,
-    UnreadableFile,
-)
+from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
+from copilot_admin.agent.text import SUPERSCRIPTS
 
 # Longer marks first: that of UTF-32 begins with that of UTF-16.
 _BYTE_ORDER_MARKS = {

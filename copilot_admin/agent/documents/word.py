@@ -4,20 +4,16 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 import zipfile
 
-from copilot_admin.agent.documents.document import (
-    SUPERSCRIPTS,
-    DocumentPage,
-    Format,
-    UnreadableFile,
-)
+from copilot_admin.agent.documents.document import DocumentPage, Format, UnreadableFile
 from copilot_admin.agent.documents.office import (
     W,
-    describe_left_out,
+    describe_unread_parts,
     open_archive,
     read_xml,
     value_in,
 )
 from copilot_admin.agent.documents.word_numbering import Numbering
+from copilot_admin.agent.text import SUPERSCRIPTS
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
@@ -66,7 +62,7 @@ class _Document:
         has_changes = next(self._body.iter(*_CHANGES), None) is not None
         text = "\n".join(part for part in parts if part.strip())
         notes = ["tracked changes were read as accepted"] if has_changes else []
-        notes += describe_left_out(self._archive)
+        notes += describe_unread_parts(self._archive)
         return DocumentPage(number=1, text=text, note=f"[{'; '.join(notes)}]" if notes else "")
 
     def _part(self, name: str) -> Any:

@@ -42,8 +42,8 @@ _NAMED = re.compile(
     r"(?:[`'\":,]|parameters?|arguments?)\s?(\w+)|(\w+)(?=[`'\"\\:,])|\b([a-z]+_[a-z_]+)\b"
 )
 _UNSUPPORTED = re.compile(
-    "unsupported|not supported|not support|incompatible|unrecogni[sz]ed|unknown|unexpected|not permitted"
-    "|extra inputs|not allowed|deprecated|both be specified",
+    "unsupported|not supported|not support|incompatible|unrecogni[sz]ed|unknown|unexpected"
+    "|not permitted|extra inputs|not allowed|deprecated|both be specified",
     re.IGNORECASE,
 )
 # Parameters that are never removed. A limit may be the builder's means of saving money.

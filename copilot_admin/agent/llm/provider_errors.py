@@ -259,9 +259,8 @@ def _find_message(error: Json) -> str:
     if isinstance(error, Mapping):
         keys = ("error", "message", "detail", "msg", "errors", "base_resp", "status_msg")
         words = next(filter(None, (_find_message(error.get(key)) for key in keys)), "")
-        raw = text_of(
-            object_of(error.get("metadata")).get("raw")
-        )  # of the vendor behind OpenRouter
+        # What the vendor behind OpenRouter wrote.
+        raw = text_of(object_of(error.get("metadata")).get("raw"))
         return ": ".join(filter(None, (words, _find_message(json_of(raw)) or raw)))
     rows = list_of(error)
     return _find_message(rows[0]) if len(rows) == 1 else ""

@@ -19,10 +19,7 @@ from copilot_admin.agent.llm.provider_errors import (
 )
 from copilot_admin.agent.llm.reasoning import ReasoningReader
 from copilot_admin.agent.llm.text_tool_calls import TextToolReader
-from copilot_admin.agent.llm.tool_calls import (
-    CallLimits,
-    ToolCallAccumulator,
-)
+from copilot_admin.agent.llm.tool_calls import CallLimits, ToolCallAccumulator
 from copilot_admin.agent.values.model_call import (
     Delta,
     Finish,

@@ -13,12 +13,13 @@ from math import log
 import re
 from unicodedata import combining, normalize
 
+from copilot_admin.agent.text import SUPERSCRIPTS
+
 K1 = 1.2  # how soon repetitions of a term stop counting; the paper's middle value
 B = 0.75  # length normalization: penalty of long texts
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _UNSPACED = re.compile(r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+)")  # kana and Han characters
-_SUPERSCRIPTS = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"  # of footnotes
 _MIN_PLURAL = 4  # letters; "gas" and "its" are no plurals
 
 
@@ -76,7 +77,7 @@ def _folded(text: str) -> str:
     if text.isascii():
         return text
     decomposed = {letter: normalize("NFKD", letter) for letter in set(text)}
-    decomposed |= dict.fromkeys(_SUPERSCRIPTS, " ")
+    decomposed |= dict.fromkeys(map(chr, SUPERSCRIPTS.values()), " ")
     return text.translate(
         {
             ord(letter): "".join(part for part in parts if not combining(part))

@@ -73,9 +73,7 @@ class PreparedRun:
     start: RunStart
     chain: HashChain
     messages: Sequence[HashedMessage] = ()
-    newest: StoredContent = (
-        NO_CONTENT  # of the last message, which is nearly always the only new one
-    )
+    newest: StoredContent = NO_CONTENT  # of the last message, nearly always the only new one
     title: str = ""
     request: Mapping[str, BlobValue] = field(default_factory=dict)
     # Set by an attempt to store it.

@@ -14,10 +14,10 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Left, StrIndex
 
 from copilot_admin.models import NodeKind, NodeRole, Run, TurnText
+from copilot_admin.models.fields import MAX_ID, parse_integer
 from copilot_admin.storage.errors import TooSlowError, time_limit
 from copilot_admin.storage.search_text import normalize
 from copilot_admin.storage.sql import execute, fetch_row
-from copilot_admin.transcripts.filters import parse_integer
 
 SQLITE_INDEX = "copilot_admin_turntext_trigrams"
 MAX_TRIGRAMS = 40  # of a phrase; more hardly narrow the result
@@ -41,7 +41,6 @@ JOIN copilot_admin_node question ON question.id = turn.human_node_id WHERE turn.
 """
 MAX_TYPED = 500  # characters; the rest is cut
 MAX_PHRASES = 20
-MAX_ID = 2**63 - 1
 # Text in quotation marks of any kind, or without blanks.
 _PART = re.compile(r'["“”„«»]([^"“”„«»]*)["“”„«»]|([^\s"“”„«»]+)')
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from copilot_admin.agent.values.answer_request import FallbackUsed, Output
 from copilot_admin.agent.values.model_call import Finish, RunNote, Usage, UsageSource
 from copilot_admin.models import Outcome
+from copilot_admin.models.fields import MAX_INTEGER
 from copilot_admin.redaction.redactor import redact_texts, redact_values
 from copilot_admin.redaction.rules import NO_RULES, Rules
 from copilot_admin.transcripts.matching.messages import digest_of, hash_key
@@ -29,7 +30,6 @@ from protocol.serializers import echo_of, serialize
 CLEANED = "Characters that cannot be stored were replaced with U+FFFD in the answer."
 MAX_MODEL_CHARACTERS = 200
 MAX_CODE_CHARACTERS = 50  # of an error code and of a finish reason
-MAX_INTEGER = 2**31 - 1  # of the columns; a provider may report any number
 TOKENS = ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")  # columns of a run
 
 
