@@ -87,11 +87,11 @@ def conversation_list(request: HttpRequest) -> HttpResponse:
     columns = choose_columns(request, page.rows)
     phrases = tuple(listed.query.phrases)
     current = normalize_query(filters)
-    views, sorts = _list_views(request.user), _build_sorts(params)
+    views = _list_views(request.user)
     context = {
         "rows": _build_rows(page.rows, columns, filters, phrases=phrases, named=page.named),
-        "columns": [(column, sorts.get(column.sort)) for column in columns],
-        "sort_by_activity": sorts["active"],
+        "columns": columns,
+        "sorts": _build_sorts(params),
         "column_choices": [(one, one in columns) for one in COLUMNS],
         "tabs": list(_build_tabs(request.user, params, views, current=current)),
         "chips": build_chips(listed.filters, params, suggests_users=request.user.has_perm(VIEW)),
