@@ -45,7 +45,7 @@ def test_a_draft_reads_and_cites_the_widget_of_the_test_data():
 
 def test_the_draft_is_run_as_it_was_at_the_start(monkeypatch):
     case = make_case(make_copilot(system_prompt="Be short."))
-    provider = script(monkeypatch, text("Hi."))
+    provider = script(monkeypatch, text("Hi."), text("Hi."))  # of both runs, in any order
     queue_run(case.copilot)
     Copilot.objects.update(system_prompt="Be long.")
     evaluate(case, TargetKind.DRAFT)
